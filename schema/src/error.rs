@@ -1,0 +1,273 @@
+//! The errors of each boundary: opening, migrating, reading and writing.
+//! In go SQLite's results, out come acts and causes a caller can tell apart: busy, full, corrupt, interrupted.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why the store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// There is no database, and this caller may not make one.
+    #[error("there is no memory at {}; start the daemon once to make it", .path.display())]
+    Missing {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A folder or file could not be made or made private.
+    #[error("cannot {act} {}", .path.display())]
+    Io {
+        /// What was tried, such as `create the folder`.
+        act: &'static str,
+        /// The folder or file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// The file is not SQLite's, or is damaged.
+    #[error("{} is damaged or not a database ({detail}): {}", .path.display(), corrupt_remedy(.path))]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        detail: String,
+    },
+    /// The file is a database of another program.
+    #[error("{} is another program's database; name another place for the memory", .path.display())]
+    Foreign {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A newer version of Remembrancer wrote the file. Nothing in it was changed.
+    #[error("{} has schema version {found}, this program knows up to {known}: {}", .path.display(), future_remedy(.path, .backup.as_deref()))]
+    Future {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The newest version that this program knows.
+        known: u32,
+        /// The copy that was made before the newer program migrated it.
+        backup: Option<PathBuf>,
+    },
+    /// An older version wrote the file, and a reader never migrates.
+    #[error("{} has schema version {found}, this program reads {known}: start the daemon once to migrate it", .path.display())]
+    NeedsMigration {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The version that this program reads.
+        known: u32,
+    },
+    /// Another process held the lock for longer than the busy timeout.
+    #[error("{} is locked by another process ({act})", .path.display())]
+    Busy {
+        /// The database.
+        path: PathBuf,
+        /// What was tried.
+        act: &'static str,
+        /// The cause.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The disk is full.
+    #[error("the disk is full ({act}, {})", .path.display())]
+    Full {
+        /// The database.
+        path: PathBuf,
+        /// What was tried.
+        act: &'static str,
+        /// The cause.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// A migration failed; the database is as it was before.
+    #[error("cannot migrate {}", .path.display())]
+    Migrate {
+        /// The database.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: MigrateError,
+    },
+    /// Anything else that SQLite reports.
+    #[error("cannot {act} {}", .path.display())]
+    Sqlite {
+        /// The database.
+        path: PathBuf,
+        /// What was tried.
+        act: &'static str,
+        /// The cause.
+        #[source]
+        source: rusqlite::Error,
+    },
+}
+
+impl OpenError {
+    /// Tells SQLite's result for `act` on the database at `path` apart.
+    pub(crate) fn sqlite(path: &Path, act: &'static str, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt {
+                path,
+                detail: source.to_string(),
+            },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path, act, source },
+            Some(ErrorCode::DiskFull) => Self::Full { path, act, source },
+            _ => Self::Sqlite { path, act, source },
+        }
+    }
+
+    /// As [`OpenError::sqlite`], for `map_err`.
+    pub(crate) fn at<'a>(path: &'a Path, act: &'static str) -> impl Fn(rusqlite::Error) -> Self + 'a {
+        move |source| Self::sqlite(path, act, source)
+    }
+}
+
+fn corrupt_remedy(path: &Path) -> String {
+    let path = path.display();
+    format!("move it aside (mv '{path}' '{path}.damaged') and start the daemon again, which reads the transcripts anew")
+}
+
+fn future_remedy(path: &Path, backup: Option<&Path>) -> String {
+    let path = path.display();
+    match backup {
+        Some(backup) => format!(
+            "install the newer version again, or go back to the copy made before the migration: \
+             stop the daemon, then rm -f '{path}-wal' '{path}-shm' && cp '{}' '{path}'",
+            backup.display()
+        ),
+        None => format!("install the newer version again, or move it aside (mv '{path}' '{path}.newer')"),
+    }
+}
+
+/// Why a migration failed.
+#[derive(Debug, thiserror::Error)]
+pub enum MigrateError {
+    /// A statement of a migration failed; the whole migration was rolled back.
+    #[error("migration {name} failed at statement {statement}")]
+    Statement {
+        /// The migration's file.
+        name: &'static str,
+        /// 1-based number of the statement; 0 for the lock, one past the last for the commit.
+        statement: usize,
+        /// The cause.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The copy before the first migration could not be made, so nothing was migrated.
+    #[error("cannot copy the database to {} before migrating", .path.display())]
+    Copy {
+        /// The copy.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: CopyError,
+    },
+}
+
+/// Why a copy of the database could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// The file could not be made, made private, synced or put in place.
+    #[error("cannot {act} the copy")]
+    Io {
+        /// What was tried.
+        act: &'static str,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// SQLite could not write it.
+    #[error("cannot write the copy")]
+    Sqlite(#[source] rusqlite::Error),
+}
+
+/// Why a read or a write failed.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    /// The caller's own deadline check stopped it: an absent leg, never corruption.
+    #[error("cannot {act}: out of time")]
+    Interrupted {
+        /// What was tried.
+        act: &'static str,
+    },
+    /// Another process held the lock for longer than the busy timeout; to be tried again.
+    #[error("cannot {act}: the database is locked by another process")]
+    Busy {
+        /// What was tried.
+        act: &'static str,
+        /// The cause.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The disk is full; nothing of the act was stored.
+    #[error("cannot {act}: the disk is full")]
+    Full {
+        /// What was tried.
+        act: &'static str,
+        /// The cause.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The database is damaged.
+    #[error("cannot {act}: the database is damaged")]
+    Corrupt {
+        /// What was tried.
+        act: &'static str,
+        /// Whether only an index is: [`crate::Writer::rebuild_index`] mends that.
+        index_only: bool,
+        /// The cause.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// What was asked makes no sense.
+    #[error("cannot {act}: {detail}")]
+    Invalid {
+        /// What was tried.
+        act: &'static str,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A copy of the database failed.
+    #[error("cannot copy the database to {}", .path.display())]
+    Copy {
+        /// The copy.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: CopyError,
+    },
+    /// Anything else that SQLite reports.
+    #[error("cannot {act}")]
+    Sqlite {
+        /// What was tried.
+        act: &'static str,
+        /// The cause.
+        #[source]
+        source: rusqlite::Error,
+    },
+}
+
+impl QueryError {
+    /// Tells SQLite's result for `act` apart; for `map_err`.
+    pub(crate) fn at(act: &'static str) -> impl Fn(rusqlite::Error) -> Self {
+        move |source| {
+            let extended = source.sqlite_error().map_or(0, |error| error.extended_code);
+            match source.sqlite_error_code() {
+                Some(ErrorCode::OperationInterrupted) => Self::Interrupted { act },
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { act, source },
+                Some(ErrorCode::DiskFull) => Self::Full { act, source },
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt {
+                    act,
+                    index_only: extended == rusqlite::ffi::SQLITE_CORRUPT_VTAB,
+                    source,
+                },
+                _ => Self::Sqlite { act, source },
+            }
+        }
+    }
+}

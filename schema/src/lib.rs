@@ -1,0 +1,54 @@
+//! What Remembrancer stores: one SQLite file, its migrations, and typed ways in and out. All SQL of the store is here.
+//!
+//! **Locking.** One [`Writer`] at a time is meant to live, in one thread; any number of [`Reader`]s may live beside it,
+//! each in its own thread and on its own connection (WAL): they see whole transactions, and wait for none.
+//! Both are `Send` and not `Sync`.
+//!
+//! **Compatibility.** Opening for writing migrates an older file after copying it aside, and refuses a newer one
+//! without a change to it. A reader never migrates.
+//!
+//! **Performance.** Texts lie apart from what scoring reads; each hot query has an index of its own, and a test that
+//! the index serves it. The full-text index is given analysed text ([`index_text`]), so that a query's terms are the
+//! index's own.
+//!
+//! **Privacy.** Files are 0600 in a 0700 folder; what is deleted is overwritten; [`Writer::forget`] leaves no byte.
+
+mod ids;
+mod units;
+
+mod rows;
+
+mod error;
+
+mod copy;
+mod migrate;
+mod open;
+mod vec_extension;
+mod vector_code;
+
+mod analysis;
+mod fts_query;
+
+mod write;
+
+mod query;
+
+#[cfg(test)]
+mod testing;
+
+pub use analysis::{ANALYSIS_VERSION, index_text, query_terms, terms};
+pub use error::{CopyError, MigrateError, OpenError, QueryError};
+pub use fts_query::MatchExpression;
+pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
+pub use query::{Reader, Scope};
+pub use rows::{
+    BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeText, Facets, ForgetTarget, Forgotten, Importance, IngestBatch,
+    IngestOutcome, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount, RecollectionLog, SessionKey,
+    SessionUpdate, SourcePosition, SourceProblem, SourceRow, SourceUpdate, StoreStats, TurnUpsert,
+};
+pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
+pub use vector_code::bit_code;
+pub use write::Writer;
+
+/// The schema version that this crate reads and writes.
+pub const SCHEMA_VERSION: u32 = migrate::LATEST;

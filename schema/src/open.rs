@@ -1,0 +1,273 @@
+//! From a path to a connection: private files, pragmas, and the refusals of files that are not ours to use.
+//! The writer's way creates, checks and migrates; the reader's way changes nothing. No row is read here but `_meta`'s.
+//!
+//! **Locking.** Opening for writing is serialised between processes by an advisory lock on `<database>.lock`, since two
+//! processes that switch a fresh file to WAL at once would get "locked" without any wait. The database file itself is
+//! never opened but by SQLite: closing another descriptor of it would drop SQLite's locks of the whole process.
+
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+use fs_err::os::unix::fs::OpenOptionsExt;
+use rusqlite::ffi::SQLITE_CORRUPT_VTAB;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::copy::{migration_copies, with_suffix};
+use crate::error::OpenError;
+use crate::migrate::{self, LATEST};
+use crate::vec_extension;
+
+/// `RMBR` in ASCII: marks the file as ours (SQLite's `application_id`).
+const APPLICATION_ID: i32 = 0x524D_4252;
+/// How long a statement waits for another process's lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Bytes a page: an embedding row of 1.7 KB fills 4,096 badly, and 8,192 well (four a page).
+const PAGE_SIZE: u32 = 8192;
+/// Pages in the write-ahead log after which a commit moves them into the database: 16 MB.
+const CHECKPOINT_PAGES: u32 = 2_000;
+/// The write-ahead log is cut to this after a checkpoint, in bytes.
+const JOURNAL_SIZE_LIMIT: u32 = 16 << 20;
+/// Page cache of the writer and of each reader, in KiB (SQLite counts KiB as negative pages).
+const WRITER_CACHE_KIB: i32 = 16 << 10;
+const READER_CACHE_KIB: i32 = 8 << 10;
+/// Prepared statements kept a connection: more than the store has.
+const STATEMENT_CACHE: usize = 96;
+/// The folder that is ours by its name, so that its mode may be tightened even if we did not make it.
+const OWN_FOLDER: &str = "remembrancer";
+
+/// Key in `_meta`: whether the last writer closed in order.
+pub(crate) const CLEAN_SHUTDOWN: &str = "clean_shutdown";
+
+/// What opening for writing found out.
+pub(crate) struct OpenedWriter {
+    pub(crate) db: Connection,
+    /// The full-text index is damaged and has to be rebuilt; all else is whole.
+    pub(crate) index_damaged: bool,
+}
+
+/// Opens for writing: creates what is missing, refuses what is not ours, checks after a crash, migrates.
+pub(crate) fn open_writer(path: &Path) -> Result<OpenedWriter, OpenError> {
+    vec_extension::register().map_err(OpenError::at(path, "register the vector extension for"))?;
+    prepare_folder(path)?;
+    let lock = lock_file(path)?;
+    create_private(path)?;
+    let mut db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(OpenError::at(path, "open"))?;
+    db.busy_timeout(BUSY_TIMEOUT).map_err(OpenError::at(path, "open"))?;
+    let found = inspect(&db, path)?;
+    writer_pragmas(&db, found).map_err(OpenError::at(path, "set up"))?;
+    let index_damaged = found > 0 && check_after_crash(&db, path)?;
+    migrate::migrate(&mut db, path, &mut |_, _| Ok(())).map_err(|source| migrate_error(path, source))?;
+    migrate::set_meta(&db, CLEAN_SHUTDOWN, "0").map_err(OpenError::at(path, "write to"))?;
+    for suffix in ["", "-wal", "-shm"] {
+        tighten(&with_suffix(path, suffix), 0o600)?;
+    }
+    drop(lock);
+    Ok(OpenedWriter { db, index_damaged })
+}
+
+/// Opens for reading only: nothing is created beside SQLite's own `-shm`, nothing migrated.
+pub(crate) fn open_reader(path: &Path) -> Result<Connection, OpenError> {
+    vec_extension::register().map_err(OpenError::at(path, "register the vector extension for"))?;
+    if !path.exists() {
+        return Err(OpenError::Missing { path: path.to_owned() });
+    }
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(OpenError::at(path, "open"))?;
+    db.busy_timeout(BUSY_TIMEOUT).map_err(OpenError::at(path, "open"))?;
+    let found = inspect(&db, path)?;
+    if found < LATEST {
+        return Err(OpenError::NeedsMigration {
+            path: path.to_owned(),
+            found,
+            known: LATEST,
+        });
+    }
+    reader_pragmas(&db).map_err(OpenError::at(path, "set up"))?;
+    Ok(db)
+}
+
+/// Reads the header: refuses damage, other programs' files and newer versions; gives the schema version.
+fn inspect(db: &Connection, path: &Path) -> Result<u32, OpenError> {
+    let read = OpenError::at(path, "read");
+    let found = migrate::version(db).map_err(&read)?;
+    let application: i32 = db
+        .pragma_query_value(None, "application_id", |row| row.get(0))
+        .map_err(&read)?;
+    let objects: i64 = db
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(&read)?;
+    if application != APPLICATION_ID && (objects > 0 || application != 0) {
+        return Err(OpenError::Foreign { path: path.to_owned() });
+    }
+    if found > LATEST {
+        let backup = migration_copies(path)
+            .into_iter()
+            .rev()
+            .find(|(version, _)| *version <= LATEST)
+            .map(|(_, copy)| copy);
+        return Err(OpenError::Future {
+            path: path.to_owned(),
+            found,
+            known: LATEST,
+            backup,
+        });
+    }
+    Ok(found)
+}
+
+fn writer_pragmas(db: &Connection, found: u32) -> rusqlite::Result<()> {
+    if found == 0 {
+        // These three only take hold before the first table is made.
+        db.pragma_update(None, "page_size", PAGE_SIZE)?;
+        db.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        db.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    db.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;
+    db.pragma_update(None, "foreign_keys", true)?;
+    db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
+    db.pragma_update_and_check(None, "journal_size_limit", JOURNAL_SIZE_LIMIT, |_| Ok(()))?;
+    db.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
+    shared_pragmas(db)
+}
+
+fn reader_pragmas(db: &Connection) -> rusqlite::Result<()> {
+    db.pragma_update(None, "query_only", true)?;
+    db.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
+    shared_pragmas(db)
+}
+
+fn shared_pragmas(db: &Connection) -> rusqlite::Result<()> {
+    // Mapped pages would count against the memory target; sorts stay off the disk, where their bytes could be found.
+    db.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(()))?;
+    db.pragma_update(None, "temp_store", "MEMORY")?;
+    db.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    Ok(())
+}
+
+/// After a writer that did not close in order: looks through the file. Says whether only the full-text index is damaged.
+fn check_after_crash(db: &Connection, path: &Path) -> Result<bool, OpenError> {
+    let check = OpenError::at(path, "check");
+    if migrate::meta(db, CLEAN_SHUTDOWN).map_err(&check)?.as_deref() != Some("0") {
+        return Ok(false);
+    }
+    let findings = match quick_check(db) {
+        Err(error) if error.sqlite_extended_error_code() == Some(SQLITE_CORRUPT_VTAB) => return Ok(true),
+        findings => findings.map_err(&check)?,
+    };
+    match findings.iter().find(|finding| *finding != "ok" && !is_about_index(finding)) {
+        Some(finding) => Err(OpenError::Corrupt {
+            path: path.to_owned(),
+            detail: finding.clone(),
+        }),
+        None => Ok(findings.iter().any(|finding| finding != "ok")),
+    }
+}
+
+/// The first findings of SQLite's quick check; `ok` alone if there are none.
+fn quick_check(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    db.prepare("PRAGMA quick_check(8)")?
+        .query_map([], |row| row.get(0))?
+        .collect()
+}
+
+/// Whether a finding is about the full-text index, in either of the forms that FTS5 gives it.
+fn is_about_index(finding: &str) -> bool {
+    finding.contains("FTS5 table") || finding.starts_with("fts5:")
+}
+
+fn migrate_error(path: &Path, source: crate::error::MigrateError) -> OpenError {
+    use crate::error::MigrateError::{Copy, Statement};
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DiskFull};
+    match source {
+        Statement { source, .. } if matches!(source.sqlite_error_code(), Some(DatabaseBusy | DatabaseCorrupt | DiskFull)) => {
+            OpenError::sqlite(path, "migrate", source)
+        }
+        Statement { .. } | Copy { .. } => OpenError::Migrate {
+            path: path.to_owned(),
+            source,
+        },
+    }
+}
+
+/// Makes the database's folder, 0700. One that exists is tightened only if its name says that it is ours: the mode of
+/// a home or a shared folder is not for us to change.
+fn prepare_folder(path: &Path) -> Result<(), OpenError> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    if folder.is_dir() {
+        return if folder.file_name().is_some_and(|name| name == OWN_FOLDER) {
+            tighten(folder, 0o700)
+        } else {
+            Ok(())
+        };
+    }
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(|source| OpenError::Io {
+            act: "create the folder",
+            path: folder.to_owned(),
+            source,
+        })
+}
+
+/// Takes the lock that serialises opening; it is released when the file is dropped.
+fn lock_file(path: &Path) -> Result<fs_err::File, OpenError> {
+    let path = with_suffix(path, ".lock");
+    let failed = |act| {
+        let path = path.clone();
+        move |source| OpenError::Io { act, path, source }
+    };
+    let file = fs_err::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path)
+        .map_err(failed("create"))?;
+    match file.file().lock() {
+        // Some network file systems have no such locks; then only the first opening of a fresh file is not serialised.
+        Err(source) if source.kind() != std::io::ErrorKind::Unsupported => Err(failed("lock")(source)),
+        _ => Ok(file),
+    }
+}
+
+/// Makes an empty 0600 file, so that SQLite never makes one by the umask.
+fn create_private(path: &Path) -> Result<(), OpenError> {
+    match fs_err::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => Ok(()),
+        Err(source) if source.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(source) => Err(OpenError::Io {
+            act: "create",
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+/// Takes away from group and others what they may do with `path`, if it exists.
+fn tighten(path: &Path, mode: u32) -> Result<(), OpenError> {
+    let failed = |source| OpenError::Io {
+        act: "make private",
+        path: path.to_owned(),
+        source,
+    };
+    let found = match fs_err::metadata(path) {
+        Ok(metadata) => metadata.permissions().mode(),
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(failed(source)),
+    };
+    if found & 0o077 == 0 {
+        return Ok(());
+    }
+    fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests;

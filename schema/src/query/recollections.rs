@@ -1,0 +1,90 @@
+//! The log of recollections, for `why`.
+//! In goes a session or none, out comes what was logged last.
+
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use serde::de::DeserializeOwned;
+
+use super::Reader;
+use crate::error::QueryError;
+use crate::ids::RecollectionId;
+use crate::rows::{LoggedCandidate, LoggedRecollection, RecollectionLog, SessionKey};
+
+const LAST: &str =
+    "SELECT recollections.id, at, agent, external_id, recollections.project_id, prompt_hash, terms, reason, pool, stages,
+        degradations
+    FROM recollections JOIN sessions ON sessions.id = recollections.session_id
+    WHERE :agent IS NULL OR (agent = :agent AND external_id = :id)
+    ORDER BY recollections.id DESC LIMIT 1";
+
+const CANDIDATES: &str =
+    "SELECT episode_id, fused, bm25, cosine, bm25_rank, vector_rank, recency_rank, access_rank, gate, position
+    FROM recollection_candidates WHERE recollection_id = :id ORDER BY place";
+
+impl Reader {
+    /// The last recollection that was logged, of a session or of all.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn last_recollection(&self, session: Option<&SessionKey>) -> Result<Option<LoggedRecollection>, QueryError> {
+        self.run("read the last recollection", |db| {
+            let (agent, id) = (session.map(|key| &key.agent), session.map(|key| &key.external_id));
+            let last = db
+                .prepare_cached(LAST)?
+                .query_row(named_params! {":agent": agent, ":id": id}, read)
+                .optional()?;
+            last.map(|(id, log)| {
+                Ok(LoggedRecollection {
+                    id,
+                    log: RecollectionLog {
+                        candidates: candidates(db, id)?,
+                        ..log
+                    },
+                })
+            })
+            .transpose()
+        })
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<(RecollectionId, RecollectionLog)> {
+    let log = RecollectionLog {
+        at: row.get(1)?,
+        session: SessionKey {
+            agent: row.get(2)?,
+            external_id: row.get(3)?,
+        },
+        project: row.get(4)?,
+        prompt_hash: row.get(5)?,
+        terms: json(row, 6)?,
+        reason: row.get(7)?,
+        pool: row.get(8)?,
+        stages: json(row, 9)?,
+        degradations: json(row, 10)?,
+        candidates: Vec::new(),
+    };
+    Ok((row.get(0)?, log))
+}
+
+fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(row.get_ref(column)?.as_str()?)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
+}
+
+fn candidates(db: &Connection, id: RecollectionId) -> rusqlite::Result<Vec<LoggedCandidate>> {
+    let read = |row: &Row<'_>| {
+        Ok(LoggedCandidate {
+            episode: row.get(0)?,
+            fused: row.get(1)?,
+            bm25: row.get(2)?,
+            cosine: row.get(3)?,
+            bm25_rank: row.get(4)?,
+            vector_rank: row.get(5)?,
+            recency_rank: row.get(6)?,
+            access_rank: row.get(7)?,
+            gate: row.get(8)?,
+            position: row.get(9)?,
+        })
+    };
+    db.prepare_cached(CANDIDATES)?.query_map([id], read)?.collect()
+}

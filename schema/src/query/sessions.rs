@@ -1,0 +1,50 @@
+//! What a session has in its own context, and what it was shown: both are no news to it.
+//! In goes a session's key, out come episode ids. Compaction empties the context, so only what came after counts.
+
+use rusqlite::named_params;
+
+use super::Reader;
+use crate::error::QueryError;
+use crate::ids::EpisodeId;
+use crate::rows::SessionKey;
+
+const LIVE: &str = "WITH session AS (
+        SELECT id, coalesce(compacted_at, -9223372036854775807) AS since FROM sessions WHERE agent = :agent AND external_id = :id)
+    SELECT episodes.id FROM session JOIN episodes ON episodes.session_id = session.id AND episodes.created_at >= session.since
+    UNION
+    SELECT episodes.id FROM session
+    JOIN session_copies ON session_copies.session_id = session.id
+    JOIN episodes ON episodes.id = session_copies.episode_id AND episodes.created_at >= session.since
+    ORDER BY 1";
+
+const SHOWN: &str = "SELECT episode_id FROM sessions JOIN session_shown ON session_shown.session_id = sessions.id
+    WHERE agent = :agent AND external_id = :id AND (compacted_at IS NULL OR at >= compacted_at) ORDER BY episode_id";
+
+impl Reader {
+    /// Episodes that still stand in a session's own context: its own and its copies, created at or after its last
+    /// compaction. None for an unknown session.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn live_context(&self, session: &SessionKey) -> Result<Vec<EpisodeId>, QueryError> {
+        self.of_session("read a session's context", LIVE, session)
+    }
+
+    /// Episodes that a session was shown since its last compaction.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn shown_in_session(&self, session: &SessionKey) -> Result<Vec<EpisodeId>, QueryError> {
+        self.of_session("read what a session was shown", SHOWN, session)
+    }
+
+    fn of_session(&self, act: &'static str, sql: &str, session: &SessionKey) -> Result<Vec<EpisodeId>, QueryError> {
+        self.run(act, |db| {
+            db.prepare_cached(sql)?
+                .query_map(named_params! {":agent": session.agent, ":id": session.external_id}, |row| {
+                    row.get(0)
+                })?
+                .collect()
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! What the user set and what projects are called: pause, exclusions, aliases, counters, tombstones.
+//! In go keys, out come values. Each is small and read whole.
+
+use rusqlite::{OptionalExtension, Row};
+
+use super::Reader;
+use crate::error::QueryError;
+use crate::ids::{ProjectId, TurnUid};
+use crate::migrate::meta;
+use crate::rows::Pause;
+use crate::units::UnixMillis;
+use crate::write::{PAUSED, current_model, excluded_paths};
+
+impl Reader {
+    /// The project that a key names.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn project_by_key(&self, key: &str) -> Result<Option<ProjectId>, QueryError> {
+        self.run("find a project", |db| {
+            db.prepare_cached("SELECT project_id FROM project_aliases WHERE key = :key")?
+                .query_row([key], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    /// The name of a project.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn project_name(&self, project: ProjectId) -> Result<Option<String>, QueryError> {
+        self.run("read a project", |db| {
+            db.prepare_cached("SELECT name FROM projects WHERE id = :id")?
+                .query_row([project], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    /// Projects with their names and roots, by name.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn projects(&self) -> Result<Vec<(ProjectId, String, Option<String>)>, QueryError> {
+        self.run("read the projects", |db| {
+            db.prepare_cached("SELECT id, name, root FROM projects ORDER BY name, id")?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+                .collect()
+        })
+    }
+
+    /// The current embedding model and its dimension, if one was ever set.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn embedding_model(&self) -> Result<Option<(String, usize)>, QueryError> {
+        self.run("read the embedding model", current_model)
+    }
+
+    /// The excluded folders, by path.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn exclusions(&self) -> Result<Vec<String>, QueryError> {
+        self.run("read the exclusions", excluded_paths)
+    }
+
+    /// Whether and how long ingest and embedding rest. A moment that has passed is for the caller to tell.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn paused(&self) -> Result<Option<Pause>, QueryError> {
+        self.run("read the pause", |db| {
+            Ok(match meta(db, PAUSED)?.as_deref() {
+                None | Some("") => None,
+                Some(until) => Some(
+                    until
+                        .parse()
+                        .map_or(Pause::Indefinite, |until| Pause::Until(UnixMillis(until))),
+                ),
+            })
+        })
+    }
+
+    /// The named counters, by name.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn counters(&self) -> Result<Vec<(String, u64)>, QueryError> {
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64));
+        self.run("read the counters", |db| {
+            db.prepare_cached("SELECT name, value FROM counters ORDER BY name")?
+                .query_map([], read)?
+                .collect()
+        })
+    }
+
+    /// The uids of forgotten turns, for a journal beside the database.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn tombstones(&self) -> Result<Vec<TurnUid>, QueryError> {
+        self.run("read the tombstones", |db| {
+            db.prepare_cached("SELECT uid FROM tombstones ORDER BY created_at, uid")?
+                .query_map([], |row| row.get(0))?
+                .collect()
+        })
+    }
+}

@@ -1,0 +1,111 @@
+//! Which episodes a request to forget or to exclude is about; shared by the writer, which acts on it, and by readers,
+//! which tell beforehand.
+//! In goes a target, out come ids, hidden episodes included.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, named_params};
+
+use super::Reader;
+use crate::analysis::terms;
+use crate::error::QueryError;
+use crate::fts_query::MatchExpression;
+use crate::ids::{EpisodeId, prefix_bounds};
+use crate::rows::ForgetTarget;
+
+/// A shorter prefix of a uid is refused: it would name too much.
+const SHORTEST_PREFIX: usize = 4;
+
+impl Reader {
+    /// The episodes that [`crate::Writer::forget`] would begin from; it then takes their whole turns.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn episodes_of(&self, target: &ForgetTarget) -> Result<Vec<EpisodeId>, QueryError> {
+        self.run("find what to forget", |db| of(db, target))
+    }
+}
+
+/// The episodes of a target.
+pub(crate) fn of(db: &Connection, target: &ForgetTarget) -> rusqlite::Result<Vec<EpisodeId>> {
+    match target {
+        ForgetTarget::Episode(prefix) => by_prefix(db, prefix),
+        ForgetTarget::Session { agent, external_id } => db
+            .prepare_cached(
+                "SELECT episodes.id FROM sessions JOIN episodes ON episodes.session_id = sessions.id
+                 WHERE external_id = :id AND (:agent IS NULL OR agent = :agent)",
+            )?
+            .query_map(named_params! {":id": external_id, ":agent": agent}, |row| row.get(0))?
+            .collect(),
+        ForgetTarget::Project(project) => db
+            .prepare_cached("SELECT id FROM episodes WHERE project_id = :project")?
+            .query_map([project], |row| row.get(0))?
+            .collect(),
+        ForgetTarget::Path(path) => under_path(db, path),
+        ForgetTarget::Matching(text) => matching(db, text),
+        ForgetTarget::All => db
+            .prepare_cached("SELECT id FROM episodes")?
+            .query_map([], |row| row.get(0))?
+            .collect(),
+    }
+}
+
+/// The episodes whose uid begins with a prefix of at least 4 hexadecimal digits.
+pub(crate) fn by_prefix(db: &Connection, prefix: &str) -> rusqlite::Result<Vec<EpisodeId>> {
+    let Some((low, high)) = prefix_bounds(prefix).filter(|_| prefix.len() >= SHORTEST_PREFIX) else {
+        return Ok(Vec::new());
+    };
+    db.prepare_cached("SELECT id FROM episodes WHERE uid BETWEEN :low AND :high ORDER BY uid")?
+        .query_map(named_params! {":low": low, ":high": high}, |row| row.get(0))?
+        .collect()
+}
+
+/// The episodes whose working folder or transcript lies at or under a path.
+pub(crate) fn under_path(db: &Connection, path: &str) -> rusqlite::Result<Vec<EpisodeId>> {
+    let mut statement = db.prepare_cached(
+        "SELECT episodes.id, episode_texts.cwd, sources.path
+         FROM episodes
+         JOIN episode_texts ON episode_texts.episode_id = episodes.id
+         LEFT JOIN sources ON sources.id = episodes.source_id",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut ids = Vec::new();
+    while let Some(row) = rows.next()? {
+        let places = [row.get_ref(1)?.as_str_or_null()?, row.get_ref(2)?.as_str_or_null()?];
+        if places.into_iter().flatten().any(|place| is_under(place, path)) {
+            ids.push(row.get(0)?);
+        }
+    }
+    Ok(ids)
+}
+
+/// Whether `path` is `folder` or lies below it, by whole components.
+pub(crate) fn is_under(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The episodes that hold all words of a text: by the index, and by reading those that are hidden from it.
+fn matching(db: &Connection, text: &str) -> rusqlite::Result<Vec<EpisodeId>> {
+    let words = terms(text);
+    let Some(expression) = MatchExpression::all_of(&words, None) else {
+        return Ok(Vec::new());
+    };
+    let mut ids: Vec<EpisodeId> = db
+        .prepare_cached("SELECT rowid FROM episodes_fts WHERE episodes_fts MATCH :expression")?
+        .query_map([expression.as_str()], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let mut statement = db.prepare_cached(
+        "SELECT id, prompt || char(10) || answer || char(10) || facets
+         FROM episodes JOIN episode_texts ON episode_texts.episode_id = episodes.id WHERE hidden = 1",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let held: HashSet<String> = terms(row.get_ref(1)?.as_str()?).into_iter().collect();
+        if words.iter().all(|word| held.contains(word)) {
+            ids.push(row.get(0)?);
+        }
+    }
+    Ok(ids)
+}

@@ -1,0 +1,216 @@
+//! Rows as readers get them: candidates, texts, the embedding backlog, sources and the counts of `status`.
+//! Filled by the query functions; nothing here is written back.
+
+use crate::ids::{EpisodeId, EpisodeUid, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
+use crate::rows::{Facets, Importance, Origin, RecollectionLog, SourcePosition};
+use crate::units::{ByteOffset, UnixMillis};
+
+/// What scoring needs of an episode: no texts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CandidateRow {
+    /// Row id.
+    pub id: EpisodeId,
+    /// Identity of the episode.
+    pub uid: EpisodeUid,
+    /// Identity of its turn.
+    pub turn_uid: TurnUid,
+    /// Its session.
+    pub session: SessionId,
+    /// Its project.
+    pub project: Option<ProjectId>,
+    /// Whose conversation it is.
+    pub origin: Origin,
+    /// How much it matters.
+    pub importance: Importance,
+    /// When its turn began.
+    pub created_at: UnixMillis,
+    /// When it was last shown or used; at first its creation.
+    pub accessed_at: UnixMillis,
+    /// How often it was used; showing does not count.
+    pub access_count: u64,
+    /// Its L2-normalised embedding, if made by the model that was asked for.
+    pub embedding: Option<Vec<f32>>,
+}
+
+/// An episode in full, as it is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EpisodeText {
+    /// Row id.
+    pub id: EpisodeId,
+    /// Identity of the episode.
+    pub uid: EpisodeUid,
+    /// Identity of its turn.
+    pub turn_uid: TurnUid,
+    /// 0-based number of the part in its turn.
+    pub part: u32,
+    /// 0-based ordinal of the turn in its source.
+    pub turn: u32,
+    /// What was asked.
+    pub prompt: String,
+    /// What came of it.
+    pub answer: String,
+    /// What it touched.
+    pub facets: Facets,
+    /// When its turn began.
+    pub created_at: UnixMillis,
+    /// Its project's id.
+    pub project: Option<ProjectId>,
+    /// Its project's name.
+    pub project_name: Option<String>,
+    /// The agent's id.
+    pub agent: String,
+    /// The session id as the agent writes it.
+    pub session: String,
+    /// Working folder at that turn.
+    pub cwd: Option<String>,
+    /// Path of the transcript it was last read from.
+    pub source: Option<String>,
+    /// How much it matters.
+    pub importance: Importance,
+    /// The rule that set the importance.
+    pub importance_rule: String,
+}
+
+/// An episode that waits for its embedding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BacklogRow {
+    /// Row id.
+    pub id: EpisodeId,
+    /// Hash of the content, to be handed back with the embedding.
+    pub content_hash: [u8; 32],
+    /// What was asked.
+    pub prompt: String,
+    /// What came of it.
+    pub answer: String,
+    /// What it touched.
+    pub facets: Facets,
+    /// 0-based number of the part in its turn.
+    pub part: u32,
+}
+
+/// A source as stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceRow {
+    /// Row id.
+    pub id: SourceId,
+    /// The agent's id.
+    pub agent: String,
+    /// Absolute path.
+    pub path: String,
+    /// Kind of source, such as `jsonl`.
+    pub kind: String,
+    /// Device number of the file.
+    pub device: u64,
+    /// Inode number of the file.
+    pub inode: u64,
+    /// Size in bytes when it was last read.
+    pub size: u64,
+    /// Modification time when it was last read.
+    pub mtime: UnixMillis,
+    /// How far it was read.
+    pub position: SourcePosition,
+    /// How often its content was replaced.
+    pub generation: u32,
+    /// Records read in this generation.
+    pub records: u64,
+    /// Lines skipped in this generation.
+    pub skipped: u64,
+    /// Whether the file is gone.
+    pub missing: bool,
+}
+
+/// What [`crate::Writer::ingest`] did, counted in episodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IngestOutcome {
+    /// New ones.
+    pub added: u64,
+    /// Known ones whose content changed.
+    pub updated: u64,
+    /// Known ones as they were.
+    pub unchanged: u64,
+    /// Ones that another session owns, copied by a fork or a resume.
+    pub copies: u64,
+    /// Ones that their source no longer holds.
+    pub retired: u64,
+    /// Ones that the user forgot.
+    pub tombstoned: u64,
+    /// Ones that the user excluded.
+    pub excluded: u64,
+}
+
+/// What [`crate::Writer::forget`] removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Episodes removed.
+    pub episodes: u64,
+    /// Their turns, now tombstones.
+    pub turn_uids: Vec<TurnUid>,
+    /// Whether the write-ahead log could be emptied; if not, a reader was busy, and [`crate::Writer::checkpoint`]
+    /// has to run again before the forgotten bytes are gone from the disk.
+    pub log_emptied: bool,
+}
+
+/// A logged recollection with its id.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoggedRecollection {
+    /// Row id.
+    pub id: RecollectionId,
+    /// What was logged.
+    pub log: RecollectionLog,
+}
+
+/// Skipped lines of one kind in one source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceProblem {
+    /// Path of the source.
+    pub path: String,
+    /// The kind, such as `malformed-json`.
+    pub kind: String,
+    /// How many lines.
+    pub count: u64,
+    /// 1-based number of the first.
+    pub first_line: u64,
+    /// Where the first begins.
+    pub first_offset: ByteOffset,
+}
+
+/// Counts for `status` and `doctor`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreStats {
+    /// Sessions known.
+    pub sessions: u64,
+    /// Projects known.
+    pub projects: u64,
+    /// Episodes stored, hidden ones too.
+    pub episodes: u64,
+    /// Episodes hidden by an exclusion.
+    pub hidden: u64,
+    /// Episodes with an embedding of the current model.
+    pub embedded: u64,
+    /// Episodes that wait for one.
+    pub backlog: u64,
+    /// Sources known.
+    pub sources: u64,
+    /// Sources whose file is gone.
+    pub missing_sources: u64,
+    /// Records read.
+    pub records: u64,
+    /// Lines skipped.
+    pub skipped: u64,
+    /// Skipped lines by file and kind, most first.
+    pub problems: Vec<SourceProblem>,
+    /// Turns forgotten.
+    pub tombstones: u64,
+    /// Bytes of the database file.
+    pub db_bytes: u64,
+    /// Bytes of the write-ahead log.
+    pub wal_bytes: u64,
+    /// Schema version by `user_version`, which decides.
+    pub schema_version: u32,
+    /// Schema version by `_meta`; another value than `schema_version` is for `doctor` to report.
+    pub meta_schema_version: u32,
+    /// Text-analysis version that every indexed row has.
+    pub analysis_version: u32,
+    /// Embedding model and its dimension.
+    pub model: Option<(String, usize)>,
+}

@@ -1,0 +1,258 @@
+//! The one writer: opening, settings, and the small writes. Each act is one transaction: all of it is stored, or nothing.
+//! In go rows of [`crate::rows`], out come outcomes. No text is changed here: what is handed in is redacted already.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, named_params};
+
+use crate::analysis::ANALYSIS_VERSION;
+use crate::copy::copy_database;
+use crate::error::{OpenError, QueryError};
+use crate::ids::{EpisodeId, ProjectId, TurnUid};
+use crate::migrate::{meta, set_meta};
+use crate::open::{self, CLEAN_SHUTDOWN};
+use crate::rows::Pause;
+use crate::units::UnixMillis;
+
+mod embeddings;
+mod exclusion;
+mod forget;
+mod index;
+mod ingest;
+mod log_key;
+mod recollection;
+mod sources;
+
+pub(crate) use embeddings::current_model;
+pub(crate) use exclusion::excluded_paths;
+pub(crate) use index::parse_facets;
+
+/// Key in `_meta`: until when ingest and embedding rest, or `indefinite`.
+pub(crate) const PAUSED: &str = "paused";
+/// Keys in `_meta`: the current embedding model and its dimension.
+pub(crate) const EMBEDDING_MODEL: &str = "embedding_model";
+const EMBEDDING_DIMENSION: &str = "embedding_dimension";
+/// Keys in `_meta`: the analysis that all rows have, and how far a change of it has come.
+pub(crate) const INDEX_ANALYSIS: &str = "analysis_version";
+const REINDEXED_TO: &str = "reindexed_to";
+
+/// The sole write connection. `Send`, not `Sync`.
+#[derive(Debug)]
+pub struct Writer {
+    db: Connection,
+    path: PathBuf,
+}
+
+impl Writer {
+    /// Opens the store for writing: makes the folder (0700) and the file (0600), tightens the modes of old ones,
+    /// migrates an older file after copying it aside, and checks the file if the last writer did not close in order.
+    /// A damaged full-text index is rebuilt at once.
+    ///
+    /// # Errors
+    /// [`OpenError`], each with the path and, where there is one, the remedy.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let opened = open::open_writer(path)?;
+        let mut writer = Self {
+            db: opened.db,
+            path: path.to_owned(),
+        };
+        if opened.index_damaged {
+            tracing::warn!("the full-text index is damaged and is rebuilt from the stored texts");
+            index::rebuild(&mut writer.db).map_err(OpenError::at(path, "rebuild the full-text index of"))?;
+        }
+        if meta(&writer.db, INDEX_ANALYSIS)
+            .map_err(OpenError::at(path, "read"))?
+            .is_none()
+        {
+            let version = ANALYSIS_VERSION.to_string();
+            set_meta(&writer.db, INDEX_ANALYSIS, &version).map_err(OpenError::at(path, "write to"))?;
+        }
+        Ok(writer)
+    }
+
+    /// Where the database is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The project of the first of `keys` that is known, else a new one; then all keys name it, but for those that
+    /// name another project already.
+    ///
+    /// # Errors
+    /// [`QueryError::Invalid`] without a key, else what SQLite reports.
+    pub fn resolve_project(
+        &mut self,
+        keys: &[String],
+        name: &str,
+        root: Option<&str>,
+        now: UnixMillis,
+    ) -> Result<ProjectId, QueryError> {
+        const ACT: &str = "resolve a project";
+        if keys.is_empty() {
+            return Err(QueryError::Invalid {
+                act: ACT,
+                detail: "a project needs a key".to_owned(),
+            });
+        }
+        self.within(ACT, |db| {
+            let project = match known_project(db, keys)? {
+                Some(project) => project,
+                None => db
+                    .prepare_cached("INSERT INTO projects (name, root, created_at) VALUES (:name, :root, :now) RETURNING id")?
+                    .query_row(named_params! {":name": name, ":root": root, ":now": now}, |row| row.get(0))?,
+            };
+            let mut alias =
+                db.prepare_cached("INSERT OR IGNORE INTO project_aliases (key, project_id) VALUES (:key, :project)")?;
+            for key in keys {
+                alias.execute(named_params! {":key": key, ":project": project})?;
+            }
+            Ok(project)
+        })
+    }
+
+    /// Counts a use (a `show`, an MCP call, feedback): `access_count` and `accessed_at`.
+    ///
+    /// # Errors
+    /// What SQLite reports; an episode that is gone is none.
+    pub fn record_use(&mut self, id: EpisodeId, now: UnixMillis) -> Result<(), QueryError> {
+        self.within("record a use", |db| {
+            db.prepare_cached(
+                "UPDATE episodes SET access_count = access_count + 1, accessed_at = max(accessed_at, :now) WHERE id = :id",
+            )?
+            .execute(named_params! {":id": id, ":now": now})?;
+            Ok(())
+        })
+    }
+
+    /// Makes ingest and embedding rest, or (`None`) go on.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn set_paused(&mut self, pause: Option<Pause>) -> Result<(), QueryError> {
+        let value = match pause {
+            None => String::new(),
+            Some(Pause::Indefinite) => "indefinite".to_owned(),
+            Some(Pause::Until(until)) => until.0.to_string(),
+        };
+        self.within("set the pause", |db| set_meta(db, PAUSED, &value))
+    }
+
+    /// Adds to a named counter.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn add_counter(&mut self, name: &str, delta: u64) -> Result<(), QueryError> {
+        self.within("count", |db| {
+            db.prepare_cached(
+                "INSERT INTO counters (name, value) VALUES (:name, :delta)
+                 ON CONFLICT (name) DO UPDATE SET value = value + excluded.value",
+            )?
+            .execute(named_params! {":name": name, ":delta": delta as i64})?;
+            Ok(())
+        })
+    }
+
+    /// Puts back tombstones that a journal or a backup kept; what is stored of those turns stays until forgotten.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn restore_tombstones(&mut self, turns: &[TurnUid], now: UnixMillis) -> Result<(), QueryError> {
+        self.within("restore tombstones", |db| {
+            turns.iter().try_for_each(|turn| forget::bury(db, *turn, now))
+        })
+    }
+
+    /// Re-analyses up to `limit` episodes of an index that older rules made, and says whether more are left. The index
+    /// keeps serving, and an interrupted run goes on where it was. Nothing to do is `false`.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn reindex_step(&mut self, limit: usize) -> Result<bool, QueryError> {
+        self.within("re-index episodes", |db| index::reindex_step(db, limit))
+    }
+
+    /// Makes the full-text index anew from the stored texts, all at once.
+    ///
+    /// # Errors
+    /// What SQLite reports; the old index stays then.
+    pub fn rebuild_index(&mut self) -> Result<(), QueryError> {
+        index::rebuild(&mut self.db).map_err(QueryError::at("rebuild the full-text index"))
+    }
+
+    /// Moves the write-ahead log into the database and empties it; says whether a reader was in the way.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn checkpoint(&mut self) -> Result<bool, QueryError> {
+        empty_log(&self.db).map_err(QueryError::at("checkpoint"))
+    }
+
+    /// Lets SQLite refresh its statistics where they are out of date, in bounded time.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn optimize(&mut self) -> Result<(), QueryError> {
+        self.db
+            .execute_batch("PRAGMA analysis_limit = 400; PRAGMA optimize;")
+            .map_err(QueryError::at("optimize"))
+    }
+
+    /// Writes a whole private copy of the store to `target`, replacing what is there once it is complete.
+    ///
+    /// # Errors
+    /// [`QueryError::Copy`].
+    pub fn copy_to(&self, target: &Path) -> Result<(), QueryError> {
+        copy_database(&self.db, target).map_err(|source| QueryError::Copy {
+            path: target.to_owned(),
+            source,
+        })
+    }
+
+    /// Closes in order: statistics, log, and the mark that the next opening needs no check.
+    ///
+    /// # Errors
+    /// What SQLite reports; the store is closed all the same.
+    pub fn close(mut self) -> Result<(), QueryError> {
+        self.optimize()?;
+        self.within("mark the end", |db| set_meta(db, CLEAN_SHUTDOWN, "1"))?;
+        self.checkpoint()?;
+        self.db
+            .close()
+            .map_err(|(_, source)| QueryError::at("close the database")(source))
+    }
+
+    /// Runs `work` in one immediate transaction.
+    fn within<T>(
+        &mut self,
+        act: &'static str,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, QueryError> {
+        let failed = QueryError::at(act);
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(&failed)?;
+        let value = work(&tx).map_err(&failed)?;
+        tx.commit().map_err(&failed)?;
+        Ok(value)
+    }
+}
+
+fn known_project(db: &Connection, keys: &[String]) -> rusqlite::Result<Option<ProjectId>> {
+    let mut statement = db.prepare_cached("SELECT project_id FROM project_aliases WHERE key = :key")?;
+    for key in keys {
+        if let Some(project) = statement.query_row([key], |row| row.get(0)).optional()? {
+            return Ok(Some(project));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the log is empty after a checkpoint that asks for it.
+fn empty_log(db: &Connection) -> rusqlite::Result<bool> {
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
+        .map(|busy| busy == 0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! What the user keeps out: folders and sessions. Their episodes are hidden, not deleted: no index row, no vector.
+//! In go folders and sessions, out come counts of episodes. A forgotten episode is the business of `forget.rs`.
+
+use rusqlite::{Connection, named_params};
+
+use super::ingest::session_id;
+use super::{Writer, embeddings, index};
+use crate::error::QueryError;
+use crate::ids::EpisodeId;
+use crate::query::targets::{self, is_under};
+use crate::rows::SessionKey;
+use crate::units::UnixMillis;
+
+impl Writer {
+    /// Keeps a folder out, and what lies below: its turns are not stored any more, and stored episodes are hidden.
+    /// Gives how many were hidden.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn exclude_path(&mut self, path: &str, now: UnixMillis) -> Result<u64, QueryError> {
+        self.within("exclude a folder", |db| {
+            db.prepare_cached("INSERT OR IGNORE INTO exclusions (path, created_at) VALUES (:path, :now)")?
+                .execute(named_params! {":path": path, ":now": now})?;
+            hide(db, &targets::under_path(db, path)?)
+        })
+    }
+
+    /// Lets a folder in again: episodes hidden by it come back, but for those that another exclusion covers. Gives how
+    /// many came back; turns that were skipped meanwhile come when their source is read again.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn include_path(&mut self, path: &str) -> Result<u64, QueryError> {
+        self.within("include a folder", |db| {
+            db.prepare_cached("DELETE FROM exclusions WHERE path = :path")?
+                .execute([path])?;
+            show_uncovered(db)
+        })
+    }
+
+    /// Keeps a session out, known or not yet. Gives how many of its episodes were hidden.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn exclude_session(&mut self, session: &SessionKey) -> Result<u64, QueryError> {
+        self.within("exclude a session", |db| {
+            let id = session_id(db, session)?;
+            db.prepare_cached("UPDATE sessions SET excluded = 1 WHERE id = :id")?
+                .execute([id])?;
+            let mut statement = db.prepare_cached("SELECT id FROM episodes WHERE session_id = :id")?;
+            let ids: Vec<EpisodeId> = statement.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            hide(db, &ids)
+        })
+    }
+
+    /// Lets a session in again; as [`Writer::include_path`].
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn include_session(&mut self, session: &SessionKey) -> Result<u64, QueryError> {
+        self.within("include a session", |db| {
+            db.prepare_cached("UPDATE sessions SET excluded = 0 WHERE agent = :agent AND external_id = :id")?
+                .execute(named_params! {":agent": session.agent, ":id": session.external_id})?;
+            show_uncovered(db)
+        })
+    }
+}
+
+/// The excluded folders.
+pub(crate) fn excluded_paths(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    db.prepare_cached("SELECT path FROM exclusions ORDER BY path")?
+        .query_map([], |row| row.get(0))?
+        .collect()
+}
+
+/// Whether a working folder or a transcript lies under an excluded folder.
+pub(super) fn covers(exclusions: &[String], path: Option<&str>) -> bool {
+    path.is_some_and(|path| exclusions.iter().any(|excluded| is_under(path, excluded)))
+}
+
+fn hide(db: &Connection, ids: &[EpisodeId]) -> rusqlite::Result<u64> {
+    let mut hidden = 0;
+    for &id in ids {
+        let changed = db
+            .prepare_cached(
+                "UPDATE episodes SET hidden = 1, room = coalesce(room, zeroblob(length(embedding))), embedding = NULL, embedding_model = NULL WHERE id = :id AND hidden = 0",
+            )?
+            .execute([id])?;
+        if changed > 0 {
+            index::remove(db, id)?;
+            embeddings::remove_code(db, id)?;
+            hidden += 1;
+        }
+    }
+    Ok(hidden)
+}
+
+/// Shows hidden episodes that no exclusion covers any more.
+fn show_uncovered(db: &Connection) -> rusqlite::Result<u64> {
+    let exclusions = excluded_paths(db)?;
+    let mut shown = 0;
+    for (id, cwd, source) in hidden(db)? {
+        if !covers(&exclusions, cwd.as_deref()) && !covers(&exclusions, source.as_deref()) {
+            db.prepare_cached("UPDATE episodes SET hidden = 0 WHERE id = :id")?
+                .execute([id])?;
+            index::insert_stored(db, id)?;
+            shown += 1;
+        }
+    }
+    Ok(shown)
+}
+
+type Hidden = (EpisodeId, Option<String>, Option<String>);
+
+/// Hidden episodes of sessions that are let in, with their working folders and transcripts.
+fn hidden(db: &Connection) -> rusqlite::Result<Vec<Hidden>> {
+    db.prepare_cached(
+        "SELECT episodes.id, episode_texts.cwd, sources.path
+         FROM episodes
+         JOIN episode_texts ON episode_texts.episode_id = episodes.id
+         JOIN sessions ON sessions.id = episodes.session_id
+         LEFT JOIN sources ON sources.id = episodes.source_id
+         WHERE episodes.hidden = 1 AND sessions.excluded = 0",
+    )?
+    .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+    .collect()
+}
+
+#[cfg(test)]
+mod tests;

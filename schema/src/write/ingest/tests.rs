@@ -1,0 +1,424 @@
+//! Ingest: what reading again, growing, forking, shrinking, replacing and forgetting a transcript does to the store.
+
+use crate::testing::{MODEL, Store, batch, in_project, session, source, turn, turn_uid};
+use crate::{
+    ByteOffset, CandidateRow, EpisodeUid, Importance, IngestBatch, IngestOutcome, MatchExpression, ProblemCount, QueryError,
+    SessionUpdate, TurnUpsert, UnixMillis,
+};
+
+/// Stores `turns` and compares what happened.
+fn check(store: &mut Store, turns: Vec<TurnUpsert>, expected: IngestOutcome) {
+    check_batch(store, &batch(turns), expected);
+}
+
+fn check_batch(store: &mut Store, batch: &IngestBatch, expected: IngestOutcome) {
+    assert_eq!(store.writer.ingest(batch).expect("stores"), expected);
+}
+
+fn outcome(change: impl FnOnce(&mut IngestOutcome)) -> IngestOutcome {
+    let mut outcome = IngestOutcome::default();
+    change(&mut outcome);
+    outcome
+}
+
+fn row(store: &Store, number: u8) -> CandidateRow {
+    let id = store.id(number, 0);
+    store.reader().candidates(&[id], MODEL).expect("reads").remove(0)
+}
+
+#[test]
+fn reading_again_changes_nothing() {
+    let mut store = Store::new();
+    let turns = vec![turn(1, "s", &["one", "two"]), turn(2, "s", &["three"])];
+    check(&mut store, turns.clone(), outcome(|it| it.added = 3));
+    let (before, ids) = (row(&store, 1), [store.id(1, 0), store.id(1, 1), store.id(2, 0)]);
+    check(&mut store, turns, outcome(|it| it.unchanged = 3));
+    assert_eq!(row(&store, 1), before);
+    assert_eq!([store.id(1, 0), store.id(1, 1), store.id(2, 0)], ids);
+    assert_eq!(store.reader().indexed_episodes().expect("counts"), 3);
+    assert_eq!(before.accessed_at, before.created_at);
+}
+
+#[test]
+fn an_open_turn_grows_under_its_uid() {
+    let mut store = Store::new();
+    check(
+        &mut store,
+        vec![turn(1, "s", &["head", "crocodile"])],
+        outcome(|it| it.added = 2),
+    );
+    store.embed();
+    let before = row(&store, 1);
+    let grown = turn(1, "s", &["head", "alligator", "tail"]);
+    check(
+        &mut store,
+        vec![grown],
+        outcome(|it| (it.unchanged, it.updated, it.added) = (1, 1, 1)),
+    );
+    assert_eq!(store.found("crocodile"), []);
+    assert_eq!(store.found("alligator"), [store.id(1, 1)]);
+    assert_eq!(row(&store, 1), before, "the unchanged part keeps its embedding");
+    let backlog = store.reader().embedding_backlog(MODEL, 9).expect("reads");
+    assert_eq!(
+        backlog.iter().map(|row| row.id).collect::<Vec<_>>(),
+        [store.id(1, 1), store.id(1, 2)]
+    );
+    let mut codes = Vec::new();
+    store.reader().for_each_code(|id, _, _| codes.push(id)).expect("reads");
+    assert_eq!(codes, [store.id(1, 0)], "a changed text has no code of the old one");
+}
+
+#[test]
+fn a_change_of_content_keeps_times_and_counts() {
+    let mut store = Store::new();
+    store.fill(&["zero", "first"]);
+    store.writer.record_use(store.id(1, 0), UnixMillis(77_000)).expect("counts");
+    let before = row(&store, 1);
+    let mut changed = turn(1, "s", &["second"]);
+    changed.episodes[0].importance = Importance::High;
+    changed.episodes[0].created_at = UnixMillis(999);
+    check(&mut store, vec![changed], outcome(|it| it.updated = 1));
+    assert_eq!(
+        row(&store, 1),
+        CandidateRow {
+            importance: Importance::High,
+            ..before
+        }
+    );
+}
+
+#[test]
+fn importance_and_facets_are_content() {
+    let mut store = Store::new();
+    check(&mut store, vec![turn(1, "s", &["x"])], outcome(|it| it.added = 1));
+    let mut changed = turn(1, "s", &["x"]);
+    changed.episodes[0].facets.files.push("src/hidden_gem.rs".to_owned());
+    changed.episodes[0].facets.tools.push("Bash".to_owned());
+    check(&mut store, vec![changed.clone()], outcome(|it| it.updated = 1));
+    assert_eq!(store.found("hidden_gem"), [store.id(1, 0)]);
+    assert_eq!(store.found("bash"), [], "tools are not indexed");
+    assert_eq!(
+        store.reader().texts(&[store.id(1, 0)]).expect("reads")[0].facets,
+        changed.episodes[0].facets
+    );
+}
+
+#[test]
+fn parts_that_are_gone_are_retired() {
+    let mut store = Store::new();
+    check(
+        &mut store,
+        vec![turn(1, "s", &["one", "two"]), turn(2, "s", &["three"])],
+        outcome(|it| it.added = 3),
+    );
+    check(
+        &mut store,
+        vec![turn(1, "s", &["one"])],
+        outcome(|it| (it.unchanged, it.retired) = (1, 1)),
+    );
+    assert_eq!(store.found("two"), []);
+    check(&mut store, vec![turn(1, "s", &[])], outcome(|it| it.retired = 1));
+    assert_eq!(store.reader().indexed_episodes().expect("counts"), 1);
+    check(&mut store, vec![turn(1, "s", &["one"])], outcome(|it| it.added = 1));
+}
+
+#[test]
+fn a_fork_is_a_copy() {
+    let mut store = Store::new();
+    check(&mut store, vec![turn(1, "original", &["one"])], outcome(|it| it.added = 1));
+    let before = row(&store, 1);
+    let fork = vec![turn(1, "fork", &["one"]), turn(2, "fork", &["two"])];
+    check(&mut store, fork.clone(), outcome(|it| (it.copies, it.added) = (1, 1)));
+    check(&mut store, fork, outcome(|it| (it.copies, it.unchanged) = (1, 1)));
+    assert_eq!(row(&store, 1), before);
+    let reader = store.reader();
+    assert_eq!(reader.live_context(&session("original")).expect("reads"), [store.id(1, 0)]);
+    assert_eq!(
+        reader.live_context(&session("fork")).expect("reads"),
+        [store.id(1, 0), store.id(2, 0)]
+    );
+    assert_eq!(reader.live_context(&session("unknown")).expect("reads"), []);
+}
+
+#[test]
+fn compaction_empties_the_context() {
+    let mut store = Store::new();
+    let compacted = |at| SessionUpdate {
+        session: session("s"),
+        title: None,
+        compacted_at: Some(UnixMillis(at)),
+        started_at: None,
+    };
+    let mut pass = batch(vec![
+        turn(1, "s", &["one"]),
+        turn(2, "s", &["two"]),
+        turn(3, "s", &["three"]),
+        turn(1, "fork", &["one"]),
+    ]);
+    pass.sessions = vec![compacted(2_000)];
+    store.writer.ingest(&pass).expect("stores");
+    assert_eq!(
+        store.reader().live_context(&session("s")).expect("reads"),
+        [store.id(2, 0), store.id(3, 0)]
+    );
+    pass.sessions = vec![compacted(1_000)];
+    store.writer.ingest(&pass).expect("stores");
+    assert_eq!(
+        store.reader().live_context(&session("s")).expect("reads").len(),
+        2,
+        "an older compaction undoes nothing"
+    );
+    pass.sessions = vec![SessionUpdate {
+        session: session("fork"),
+        ..compacted(5_000)
+    }];
+    store.writer.ingest(&pass).expect("stores");
+    assert_eq!(
+        store.reader().live_context(&session("fork")).expect("reads"),
+        [],
+        "copies leave the context too"
+    );
+}
+
+#[test]
+fn replaced_content_retires_what_was_not_seen_again() {
+    const WORDS: [&str; 6] = ["zero", "one", "two", "three", "four", "five"];
+    let mut store = Store::new();
+    let turns = |numbers: &[u8]| {
+        numbers
+            .iter()
+            .map(|&number| turn(number, "s", &[WORDS[usize::from(number)]]))
+            .collect()
+    };
+    check(&mut store, turns(&[1, 2, 3, 4]), outcome(|it| it.added = 4));
+    store
+        .writer
+        .ingest(&batch(vec![turn(3, "fork", &["three"])]))
+        .expect("stores");
+    let mut replaced = batch(turns(&[1, 5]));
+    replaced.source.generation = 1;
+    replaced.retire_older_generations = true;
+    // 3 was read last from the fork's transcript, which in this test has the same path.
+    check_batch(
+        &mut store,
+        &replaced,
+        outcome(|it| (it.unchanged, it.added, it.retired) = (1, 1, 2)),
+    );
+    assert_eq!(store.found("two"), []);
+    assert_eq!(store.found("four"), []);
+    assert_eq!(store.found("three"), [store.id(3, 0)], "a copy keeps an episode alive");
+    assert_eq!(
+        store.reader().live_context(&session("fork")).expect("reads"),
+        [store.id(3, 0)]
+    );
+    assert_eq!(store.reader().texts(&[store.id(3, 0)]).expect("reads")[0].session, "fork");
+}
+
+#[test]
+fn another_source_is_not_retired() {
+    let mut store = Store::new();
+    check(&mut store, vec![turn(1, "s", &["one"])], outcome(|it| it.added = 1));
+    let mut other = batch(Vec::new());
+    other.source = source("/elsewhere.jsonl");
+    other.source.generation = 7;
+    other.retire_older_generations = true;
+    check_batch(&mut store, &other, outcome(|_| ()));
+    assert_eq!(store.found("one").len(), 1);
+}
+
+#[test]
+fn what_was_forgotten_never_comes_back() {
+    let mut store = Store::new();
+    let turns = vec![turn(1, "s", &["one", "two"]), turn(2, "s", &["three"])];
+    check(&mut store, turns.clone(), outcome(|it| it.added = 3));
+    let target = crate::ForgetTarget::Episode(EpisodeUid::of(&turn_uid(1), 1).short());
+    let forgotten = store.writer.forget(&target, UnixMillis(0)).expect("forgets");
+    assert_eq!(
+        (forgotten.episodes, forgotten.turn_uids),
+        (2, vec![turn_uid(1)]),
+        "whole turns are forgotten"
+    );
+    check(
+        &mut store,
+        turns.clone(),
+        outcome(|it| (it.tombstoned, it.unchanged) = (2, 1)),
+    );
+    let mut fork = turns;
+    fork[0].session = session("fork");
+    check(&mut store, vec![fork[0].clone()], outcome(|it| it.tombstoned = 2));
+    assert_eq!(store.reader().tombstones().expect("reads"), [turn_uid(1)]);
+}
+
+#[test]
+fn a_restored_tombstone_of_one_episode_counts_too() {
+    let mut store = Store::new();
+    let uid = EpisodeUid::of(&turn_uid(1), 1);
+    store
+        .writer
+        .restore_tombstones(&[crate::TurnUid(uid.0)], UnixMillis(0))
+        .expect("restores");
+    check(
+        &mut store,
+        vec![turn(1, "s", &["one", "two"])],
+        outcome(|it| (it.added, it.tombstoned) = (1, 1)),
+    );
+}
+
+#[test]
+fn the_source_goes_along_with_its_turns() {
+    let mut store = Store::new();
+    let mut pass = batch(vec![turn(1, "s", &["one"])]);
+    let problem = |count, first_line| ProblemCount {
+        kind: "malformed-json".to_owned(),
+        count,
+        first_line,
+        first_offset: ByteOffset(9),
+    };
+    (pass.source.skipped_delta, pass.source.problems) = (2, vec![problem(2, 3)]);
+    store.writer.ingest(&pass).expect("stores");
+    pass.source.position.read_offset = ByteOffset(u64::from(u32::MAX) * 8);
+    pass.source.problems = vec![problem(1, 8)];
+    store.writer.ingest(&pass).expect("stores");
+    let row = store.reader().source(&pass.source.path).expect("reads").expect("is known");
+    assert_eq!(
+        (row.records, row.skipped, row.inode, row.position),
+        (8, 4, u64::MAX, pass.source.position.clone())
+    );
+    let stats = store.reader().stats().expect("counts");
+    assert_eq!(
+        stats.problems.iter().map(|it| (it.count, it.first_line)).collect::<Vec<_>>(),
+        [(3, 3)]
+    );
+    (pass.source.generation, pass.source.problems) = (1, Vec::new());
+    store.writer.ingest(&pass).expect("stores");
+    let row = store.reader().source(&pass.source.path).expect("reads").expect("is known");
+    assert_eq!(
+        (row.records, row.skipped, row.generation),
+        (4, 2, 1),
+        "a new generation counts anew"
+    );
+    assert_eq!(store.reader().stats().expect("counts").problems, []);
+}
+
+#[test]
+fn sources_go_missing_and_are_renamed() {
+    let mut store = Store::new();
+    store.fill(&["one"]);
+    let path = batch(Vec::new()).source.path;
+    store.writer.mark_source_missing(&path, true).expect("marks");
+    assert_eq!(store.reader().stats().expect("counts").missing_sources, 1);
+    assert_eq!(store.found("one").len(), 1, "episodes of a missing source stay");
+    store.writer.rename_source(&path, "/new.jsonl").expect("renames");
+    store
+        .writer
+        .rename_source("/unknown.jsonl", "/new.jsonl")
+        .expect("has nothing to do");
+    let sources = store.reader().sources().expect("reads");
+    assert_eq!(
+        sources.iter().map(|row| (row.path.as_str(), row.missing)).collect::<Vec<_>>(),
+        [("/new.jsonl", false)]
+    );
+}
+
+#[test]
+fn a_project_is_never_changed_by_reading() {
+    let mut store = Store::new();
+    let mut project = |key: &str| {
+        store
+            .writer
+            .resolve_project(&[key.to_owned()], key, None, UnixMillis(1))
+            .expect("resolves")
+    };
+    let (one, two) = (project("one"), project("two"));
+    store
+        .writer
+        .ingest(&batch(vec![in_project(turn(1, "s", &["word"]), one)]))
+        .expect("stores");
+    store
+        .writer
+        .ingest(&batch(vec![in_project(turn(1, "s", &["word", "more"]), two)]))
+        .expect("stores");
+    let rows = store
+        .reader()
+        .candidates(&[store.id(1, 0), store.id(1, 1)], MODEL)
+        .expect("reads");
+    assert_eq!(rows.iter().map(|row| row.project).collect::<Vec<_>>(), [Some(one), Some(two)]);
+}
+
+#[test]
+fn a_full_disk_stores_nothing_and_can_go_on() {
+    let mut store = Store::new();
+    store.fill(&["one"]);
+    let pages: i64 = store
+        .writer
+        .db
+        .pragma_query_value(None, "page_count", |row| row.get(0))
+        .expect("reads");
+    let limit = |store: &Store, pages: i64| {
+        store
+            .writer
+            .db
+            .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
+            .expect("sets");
+    };
+    limit(&store, pages);
+    let text = "many words ".repeat(20_000);
+    let mut pass = batch(vec![turn(7, "s", &[&text])]);
+    pass.source.position.read_offset = ByteOffset(12_345);
+    let error = store.writer.ingest(&pass).expect_err("there is no room");
+    assert!(matches!(error, QueryError::Full { .. }), "{error:?}");
+    let position = store
+        .reader()
+        .source(&pass.source.path)
+        .expect("reads")
+        .expect("is known")
+        .position;
+    assert_eq!(position.read_offset, ByteOffset(100), "the position did not move");
+    assert_eq!(store.found("one").len(), 1);
+    limit(&store, 1 << 30);
+    check_batch(&mut store, &pass, outcome(|it| it.added = 1));
+}
+
+#[test]
+fn a_locked_database_is_busy_and_still_read() {
+    let mut store = Store::new();
+    store.fill(&["one"]);
+    let other = rusqlite::Connection::open(&store.path).expect("opens");
+    other.execute_batch("BEGIN IMMEDIATE").expect("locks");
+    store.writer.db.busy_timeout(std::time::Duration::ZERO).expect("sets");
+    let error = store
+        .writer
+        .ingest(&batch(vec![turn(2, "s", &["two"])]))
+        .expect_err("is locked");
+    assert!(matches!(error, QueryError::Busy { .. }), "{error:?}");
+    assert_eq!(store.found("one").len(), 1);
+    other.execute_batch("ROLLBACK").expect("unlocks");
+    check(&mut store, vec![turn(2, "s", &["two"])], outcome(|it| it.added = 1));
+}
+
+#[test]
+fn projects_scope_the_search() {
+    let mut store = Store::new();
+    let project = store
+        .writer
+        .resolve_project(&["k".to_owned()], "k", None, UnixMillis(1))
+        .expect("resolves");
+    let turns = vec![
+        in_project(turn(1, "s", &["shared word"]), project),
+        turn(2, "s", &["shared word"]),
+    ];
+    store.writer.ingest(&batch(turns)).expect("stores");
+    let found = |scope| {
+        let expression = MatchExpression::any_of(&["share".to_owned()], scope).expect("has a term");
+        store
+            .reader()
+            .bm25(&expression, 9)
+            .expect("searches")
+            .into_iter()
+            .map(|(id, _)| id)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found(None).len(), 2);
+    assert_eq!(found(Some(Some(project))), [store.id(1, 0)]);
+    assert_eq!(found(Some(None)), [store.id(2, 0)]);
+}
