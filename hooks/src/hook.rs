@@ -1,0 +1,129 @@
+//! The hook's course. The process's stdin, arguments and environment come in; the answer goes to stdout, and the exit code is 0.
+//!
+//! Main only waits: a worker thread does all that can hang (stdin that stays open, a folder on a dead network, a socket nobody
+//! serves), and is left behind at the deadline. Nothing is ever written to stderr, no process is started, and nothing here fails.
+
+use std::io::{Read, Write};
+use std::panic::catch_unwind;
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::arguments::{self, Invocation};
+use crate::backoff;
+use crate::client::{Client, ClientError, WaitingFor};
+use crate::clock::{Deadline, EXIT_MARGIN, monotonic_ns, unix_millis};
+use crate::environment::{self, Environment};
+use crate::output;
+use crate::payload::{MAX_PAYLOAD_BYTES, Payload};
+use crate::places::Places;
+use crate::protocol::{RecallRequest, Reply, Request};
+use crate::recollection_file::{prompt_hash, remove_stale};
+
+/// A guarded hook only leaves word that its session is to be excluded, and is gone within this time (TC-19).
+const GUARD_BUDGET: Duration = Duration::from_millis(15);
+
+/// Main waits this much longer than the worker's deadline, so that the worker can note a miss; it is part of [`EXIT_MARGIN`].
+const MISS_NOTE_TIME: Duration = Duration::from_millis(4);
+
+/// The whole of the binary `remembrancer-hook`: reads the clock first, then answers by the deadline that follows from it.
+///
+/// Always [`ExitCode::SUCCESS`], also after a panic, since a host shows the user every other code.
+pub fn run_hook() -> ExitCode {
+    let started_ns = monotonic_ns();
+    std::panic::set_hook(Box::new(|_| {}));
+    if let Some(text) = catch_unwind(|| text_for_stdout(started_ns)).unwrap_or_default() {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).ok();
+    }
+    ExitCode::SUCCESS
+}
+
+fn text_for_stdout(started_ns: u64) -> Option<String> {
+    match arguments::parse(std::env::args_os().skip(1), environment::budget_variable()) {
+        Invocation::Help => Some(arguments::help()),
+        Invocation::Version => Some(format!("remembrancer-hook {}\n", crate::VERSION)),
+        Invocation::Answer { agent, budget } => {
+            let budget = if environment::guarded() { GUARD_BUDGET } else { budget };
+            answer_by(agent?, Deadline::after(started_ns, budget.saturating_sub(EXIT_MARGIN))).map(|object| object + "\n")
+        }
+    }
+}
+
+/// Lets a worker answer, and leaves it behind when it is late.
+fn answer_by(agent: Agent, deadline: Deadline) -> Option<String> {
+    let (sender, receiver) = mpsc::channel();
+    let work = move || {
+        let answered = read_stdin().and_then(|stdin| answer(&stdin, &Environment::from_process()?, agent, deadline));
+        sender.send(answered).ok();
+    };
+    let _worker = thread::Builder::new().name("hook-worker".to_owned()).spawn(work).ok()?;
+    receiver.recv_timeout(deadline.remaining() + MISS_NOTE_TIME).ok().flatten()
+}
+
+/// Reads stdin to its end; `None` if it is longer than any prompt.
+fn read_stdin() -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(MAX_PAYLOAD_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    (bytes.len() as u64 <= MAX_PAYLOAD_BYTES).then_some(bytes)
+}
+
+/// Answers what a host wrote on stdin: the one JSON object to print, or `None` where there is nothing to say.
+///
+/// Takes away the session's stale recollection file before it asks, and notes a miss for the back-off (see
+/// [`backoff`]). In a guarded environment it leaves word that the session is to be excluded, and answers nothing.
+pub fn answer(stdin: &[u8], environment: &Environment, agent: Agent, deadline: Deadline) -> Option<String> {
+    let payload = Payload::parse(stdin)?;
+    let places = Places::new(environment);
+    if environment.guard {
+        let request = Request::ExcludeSession {
+            agent: agent.id().to_owned(),
+            session: payload.session,
+        };
+        Client::new(places).tell(&request, deadline).ok();
+        return None;
+    }
+    let hash = prompt_hash(&payload.session, &payload.prompt);
+    remove_stale(&places.recollection_path(agent.id(), &payload.session), &hash, unix_millis());
+    let context = ask(payload, places, agent, deadline)?;
+    output::render(&context)
+}
+
+/// Asks the daemon, unless an earlier hook has lately waited for it in vain.
+fn ask(payload: Payload, places: Places, agent: Agent, deadline: Deadline) -> Option<String> {
+    let asked_ns = monotonic_ns();
+    let backoff_file = places.backoff_file();
+    if backoff::is_silent(&backoff_file, asked_ns) {
+        return None;
+    }
+    let request = Request::Recall(RecallRequest {
+        agent: agent.id().to_owned(),
+        session: payload.session,
+        cwd: payload.cwd,
+        prompt: payload.prompt,
+        deadline_ns: Some(deadline.at_ns()),
+        prompt_id: payload.prompt_id,
+        transcript: payload.transcript,
+    });
+    match Client::new(places).call_until(&request, deadline) {
+        Ok(Reply::Recall(reply)) => Some(reply.context),
+        Ok(Reply::Answer(_)) => None,
+        Err(error) => {
+            if is_miss(&error) && deadline.remaining_at(asked_ns) >= backoff::TELLING_WAIT {
+                backoff::begin(&backoff_file, monotonic_ns());
+            }
+            None
+        }
+    }
+}
+
+/// Someone holds the socket and gave not one byte.
+fn is_miss(error: &ClientError) -> bool {
+    matches!(error, ClientError::TimedOut { waiting_for } if *waiting_for != WaitingFor::RestOfReply)
+}

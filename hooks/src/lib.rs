@@ -1,0 +1,37 @@
+//! What an editor runs for every prompt, and the wire between it and the daemon.
+//!
+//! The binary `remembrancer-hook` is a thin `main` around [`run_hook`]. A prompt passes through the modules in this order:
+//!
+//! 1. `hook` reads the monotonic clock, starts the worker and waits for it no longer than the deadline;
+//! 2. `arguments` and `environment` say for which agent, with which budget, and where things are;
+//! 3. `payload` turns the host's JSON on stdin into a prompt, or into nothing;
+//! 4. [`recollection_file`] takes away the file of the session's previous prompt;
+//! 5. `client` asks the daemon in the words of [`protocol`] at the sockets that [`places`] names;
+//! 6. `output` writes the one JSON object that the host expects, or nothing.
+//!
+//! The daemon uses [`protocol`], [`places`], [`clock`], [`recollection_file`] and [`backoff`] from the other side, and its command
+//! line uses [`Client`]. This crate links neither tokio nor SQLite nor candle, and it never starts a daemon.
+
+mod hook;
+
+mod agent;
+mod arguments;
+pub mod backoff;
+mod client;
+pub mod clock;
+mod digest;
+mod environment;
+mod output;
+mod payload;
+pub mod places;
+pub mod protocol;
+pub mod recollection_file;
+
+pub use agent::Agent;
+pub use client::{Client, ClientError, WaitingFor};
+pub use environment::Environment;
+pub use hook::{answer, run_hook};
+pub use output::MAX_CONTEXT_CHARS;
+
+/// The version of this library, of the hook and of the daemon, which are released together.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

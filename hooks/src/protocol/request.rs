@@ -1,0 +1,182 @@
+//! What can be asked. A line comes in and a [`Request`] goes out on the daemon's side; the reverse on the asking side.
+
+use serde::{Deserialize, Serialize};
+
+use super::{MAX_REQUEST_BYTES, ProtocolError, VERSION, bounded_line, check_version};
+use crate::clock::{BUDGET, Deadline};
+
+/// One question or command. The member `op` names the variant in `snake_case`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Request {
+    /// What is remembered that fits this prompt? The only operation that is answered by a [`RecallReply`](super::RecallReply).
+    Recall(RecallRequest),
+    /// Keep this session, whatever it has said and will say, out of the memory.
+    ExcludeSession {
+        /// The agent's id, as `claude-code`.
+        agent: String,
+        /// The agent's id of the session.
+        session: String,
+    },
+    /// How is the daemon, and what does the store hold?
+    Status,
+    /// Answer when all that stands in the transcripts now is in the store.
+    Flush,
+    /// Why was shown what was shown for the last prompt?
+    Why {
+        /// Of this session; without it, of all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+    },
+    /// Stop ingesting and embedding.
+    Pause {
+        /// Until then, in milliseconds since the Unix epoch, UTC; without it, until `resume`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until_ms: Option<i64>,
+    },
+    /// End a pause.
+    Resume,
+    /// Keep what happens below this folder out of the memory.
+    Exclude {
+        /// An absolute path.
+        path: String,
+    },
+    /// Take back an `exclude`.
+    Include {
+        /// An absolute path.
+        path: String,
+    },
+    /// Delete without a trace, and never remember again.
+    Forget {
+        /// What to delete.
+        target: ForgetTarget,
+    },
+    /// The whole of one episode.
+    Show {
+        /// Its id, or enough of its first digits.
+        id: String,
+    },
+    /// Is anyone there?
+    Ping,
+}
+
+/// The question that a prompt puts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecallRequest {
+    /// The agent's id, as `claude-code`.
+    pub agent: String,
+    /// The agent's id of the session.
+    pub session: String,
+    /// The agent's working folder, from which the project follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What the user typed.
+    pub prompt: String,
+    /// When the answer must be there: nanoseconds of `CLOCK_MONOTONIC`. Without it the daemon's whole budget counts from now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ns: Option<u64>,
+    /// The host's id of this prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_id: Option<String>,
+    /// The file to which the host appends this conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
+}
+
+impl RecallRequest {
+    /// The deadline of this request, received at the monotonic instant `now_ns`: the one that travelled, but never more than
+    /// [`BUDGET`] from now, since a client can be wrong.
+    pub fn deadline(&self, now_ns: u64) -> Deadline {
+        let latest = Deadline::after(now_ns, BUDGET);
+        self.deadline_ns.map_or(latest, |at_ns| Deadline::at(at_ns).min(latest))
+    }
+}
+
+/// What `forget` deletes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForgetTarget {
+    /// The turn of the episode with this id, or enough of its first digits.
+    Episode(String),
+    /// Everything of the session with this id.
+    Session(String),
+    /// Everything of the project with this name or root folder.
+    Project(String),
+    /// Everything that happened in or below this absolute path.
+    Path(String),
+    /// Everything that these words find.
+    Matching(String),
+    /// Everything.
+    All,
+}
+
+/// The names of all operations.
+const OPERATIONS: [&str; 12] = [
+    "recall",
+    "exclude_session",
+    "status",
+    "flush",
+    "why",
+    "pause",
+    "resume",
+    "exclude",
+    "include",
+    "forget",
+    "show",
+    "ping",
+];
+
+/// An operation's name is cut to this before it is repeated in an error.
+const MAX_OP_CHARS: usize = 64;
+
+#[derive(Deserialize)]
+struct Envelope {
+    v: u64,
+    op: String,
+}
+
+#[derive(Serialize)]
+struct Versioned<'a> {
+    v: u64,
+    #[serde(flatten)]
+    request: &'a Request,
+}
+
+impl Request {
+    /// Reads one line, with or without its newline.
+    ///
+    /// # Errors
+    ///
+    /// A [`ProtocolError`] whose message is fit for [`Answer::refused`](super::Answer::refused).
+    pub fn parse(line: &[u8]) -> Result<Self, ProtocolError> {
+        let line = bounded_line(line, MAX_REQUEST_BYTES)?;
+        let envelope: Envelope =
+            serde_json::from_slice(line).map_err(|error| ProtocolError::Malformed { column: error.column() })?;
+        check_version(envelope.v)?;
+        if !OPERATIONS.contains(&envelope.op.as_str()) {
+            return Err(ProtocolError::UnknownOperation {
+                op: envelope.op.chars().take(MAX_OP_CHARS).collect(),
+            });
+        }
+        serde_json::from_slice(line).map_err(|error| ProtocolError::Invalid {
+            op: envelope.op,
+            column: error.column(),
+        })
+    }
+
+    /// Writes one line with its newline.
+    ///
+    /// # Errors
+    ///
+    /// [`ProtocolError::TooLong`] if the line is over [`MAX_REQUEST_BYTES`].
+    pub fn to_line(&self) -> Result<Vec<u8>, ProtocolError> {
+        let mut line = serde_json::to_vec(&Versioned {
+            v: VERSION,
+            request: self,
+        })
+        .map_err(|error| ProtocolError::Malformed { column: error.column() })?;
+        line.push(b'\n');
+        bounded_line(&line, MAX_REQUEST_BYTES)?;
+        Ok(line)
+    }
+}
