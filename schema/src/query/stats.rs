@@ -43,7 +43,7 @@ fn count_all(db: &Connection, wal_bytes: u64) -> rusqlite::Result<StoreStats> {
             .query_row([other], |row| row.get::<_, i64>(0))? as u64;
     }
     Ok(StoreStats {
-        sessions: count(db, "SELECT count(*) FROM sessions")?,
+        sessions: count(db, "SELECT count(DISTINCT session_id) FROM episodes")?,
         projects: count(db, "SELECT count(*) FROM projects")?,
         episodes,
         hidden: episodes - without - with_any,

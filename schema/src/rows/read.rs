@@ -177,7 +177,7 @@ pub struct SourceProblem {
 /// Counts for `status` and `doctor`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreStats {
-    /// Sessions known.
+    /// Sessions that have an episode.
     pub sessions: u64,
     /// Projects known.
     pub projects: u64,

@@ -31,8 +31,8 @@ impl Writer {
     pub fn ingest(&mut self, batch: &IngestBatch) -> Result<IngestOutcome, QueryError> {
         self.within("store a batch", |db| {
             let mut pass = Pass::begin(db, batch)?;
-            batch.sessions.iter().try_for_each(|update| pass.session_news(update))?;
             batch.turns.iter().try_for_each(|turn| pass.turn(turn))?;
+            batch.sessions.iter().try_for_each(|update| pass.session_news(update))?;
             pass.finish()
         })
     }
@@ -107,12 +107,16 @@ impl<'a> Pass<'a> {
         Ok(self.sessions.get_mut(key).expect("invariant: the session was inserted above"))
     }
 
+    /// A title says what a session was about: it is kept only beside an episode that may be seen, so that neither what is
+    /// excluded nor what was forgotten comes back by it.
     fn session_news(&mut self, update: &'a SessionUpdate) -> rusqlite::Result<()> {
         let session = *self.session(&update.session)?;
         let title = update.title.as_ref().filter(|_| !session.excluded && !self.source_excluded);
         self.db
             .prepare_cached(
-                "UPDATE sessions SET title = coalesce(:title, title),
+                "UPDATE sessions SET
+                     title = CASE WHEN EXISTS (SELECT 1 FROM episodes WHERE session_id = :id AND hidden = 0)
+                                  THEN coalesce(:title, title) END,
                      compacted_at = max(coalesce(:compacted, compacted_at), coalesce(compacted_at, :compacted)),
                      started_at = min(coalesce(:started, started_at), coalesce(started_at, :started))
                  WHERE id = :id",

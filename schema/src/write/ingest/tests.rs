@@ -2,8 +2,8 @@
 
 use crate::testing::{MODEL, Store, batch, in_project, session, source, turn, turn_uid};
 use crate::{
-    ByteOffset, CandidateRow, EpisodeUid, Importance, IngestBatch, IngestOutcome, MatchExpression, ProblemCount, QueryError,
-    SessionUpdate, TurnUpsert, UnixMillis,
+    ByteOffset, CandidateRow, EpisodeUid, ForgetTarget, Importance, IngestBatch, IngestOutcome, MatchExpression, ProblemCount,
+    QueryError, SessionUpdate, TurnUpsert, UnixMillis,
 };
 
 /// Stores `turns` and compares what happened.
@@ -178,6 +178,32 @@ fn compaction_empties_the_context() {
         [],
         "copies leave the context too"
     );
+}
+
+#[test]
+fn a_title_is_kept_only_beside_an_episode_that_may_be_seen() {
+    let mut store = Store::new();
+    let title = |store: &Store| -> Option<String> {
+        let db = rusqlite::Connection::open(&store.path).expect("opens");
+        db.query_row("SELECT title FROM sessions WHERE external_id = 's'", [], |row| row.get(0))
+            .expect("a session")
+    };
+    let mut pass = batch(vec![turn(1, "s", &["one"])]);
+    pass.sessions = vec![SessionUpdate {
+        session: session("s"),
+        title: Some("About one".to_owned()),
+        compacted_at: None,
+        started_at: None,
+    }];
+    store.writer.ingest(&pass).expect("stores");
+    assert_eq!(title(&store).as_deref(), Some("About one"));
+    let forgotten = ForgetTarget::Session {
+        agent: None,
+        external_id: "s".to_owned(),
+    };
+    store.writer.forget(&forgotten, UnixMillis(9)).expect("forgets");
+    store.writer.ingest(&pass).expect("stores");
+    assert_eq!(title(&store), None, "what was forgotten does not come back by its title");
 }
 
 #[test]

@@ -1,0 +1,52 @@
+//! Text into unit vectors: the embedding model, built in or loaded from a folder.
+//!
+//! In comes the text of a prompt or of an episode, out goes an [`Embedding`]; nothing is downloaded, stored or logged
+//! here, and no clock is read. The steps, in the order the data flows: [`passage()`] says which text stands for an
+//! episode; `tokenize` cuts and numbers it; `batch` groups texts by length; `words` looks rows up in the 8-bit table;
+//! `packed` (processors) or `padded` (graphics devices) runs the layers; the mean over the tokens, brought to length
+//! one, is the result. [`Lane`] keeps foreground and background work on threads of their own.
+
+mod batch;
+mod device;
+mod embedder;
+mod error;
+mod folder;
+mod kernels;
+mod lane;
+mod packed;
+mod padded;
+mod passage;
+mod product;
+mod tokenize;
+mod vector;
+mod weights;
+mod words;
+
+pub use device::DeviceChoice;
+pub use embedder::{BertEmbedder, EMBEDDED_MODEL_ID};
+pub use error::EmbedError;
+pub use lane::Lane;
+pub use passage::passage;
+pub use tokenize::{PASSAGE_TOKENS, QUERY_HEAD_TOKENS, QUERY_TAIL_TOKENS};
+pub use vector::Embedding;
+
+/// What turns text into vectors. Implementations may be called from several threads at once.
+pub trait Embed: Send + Sync {
+    /// Names the vectors' kind: vectors of different names are never compared.
+    fn model_id(&self) -> &str;
+
+    /// The number of values in each [`Embedding`].
+    fn dimension(&self) -> usize;
+
+    /// Embeds a prompt. A long one is cut to its first [`QUERY_HEAD_TOKENS`] and last [`QUERY_TAIL_TOKENS`] tokens.
+    ///
+    /// # Errors
+    /// [`EmbedError`] when the text can't be tokenised or the device fails.
+    fn embed_query(&self, text: &str) -> Result<Embedding, EmbedError>;
+
+    /// Embeds texts to be remembered, each cut at [`PASSAGE_TOKENS`] tokens, in the order given.
+    ///
+    /// # Errors
+    /// [`EmbedError`] when a text can't be tokenised or the device fails; no partial result is given.
+    fn embed_passages(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbedError>;
+}

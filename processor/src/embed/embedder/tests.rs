@@ -1,0 +1,47 @@
+use std::thread;
+
+use super::super::Lane;
+use super::*;
+
+/// The built-in model with the layers that graphics devices use, on the processor.
+fn padded() -> BertEmbedder {
+    let path = Path::new("weights.safetensors");
+    let config = parse_config(path, CONFIG).unwrap();
+    let weights = Weights::parse(path, WEIGHTS).unwrap();
+    let layers = Layers::Padded(PaddedLayers::load(&weights, &config, Device::Cpu).unwrap());
+    BertEmbedder {
+        layers,
+        ..BertEmbedder::embedded().unwrap()
+    }
+}
+
+#[test]
+fn both_kinds_of_layers_agree() {
+    let texts = [
+        "",
+        "A lock.",
+        "Why does the build wait for a lock on the target folder?",
+        &"long ".repeat(300),
+    ];
+    let packed = BertEmbedder::embedded().unwrap().embed_passages(&texts).unwrap();
+    let padded = padded().embed_passages(&texts).unwrap();
+    for (left, right) in packed.iter().zip(&padded) {
+        assert!(left.cosine(right) > 0.999_99, "{}", left.cosine(right));
+    }
+}
+
+#[test]
+fn lanes_share_one_model() {
+    let embedder = BertEmbedder::embedded().unwrap();
+    let alone = embedder.embed_query("Who holds the lock?").unwrap();
+    let (front, back) = (Lane::new("front", 2, || ()).unwrap(), Lane::new("back", 1, || ()).unwrap());
+    let passages = ["a background text that is being remembered"; 20];
+    thread::scope(|scope| {
+        let work = scope.spawn(|| back.run(|| embedder.embed_passages(&passages)).unwrap());
+        for _ in 0..5 {
+            let again = front.run(|| embedder.embed_query("Who holds the lock?")).unwrap();
+            assert!(alone.cosine(&again) > 0.999_99);
+        }
+        assert_eq!(work.join().unwrap().len(), 20);
+    });
+}

@@ -1,0 +1,142 @@
+//! Transcript bytes into redacted episodes: the first of the two paths, up to the store.
+//!
+//! In go the bytes of one source in any chunks, out come [`Turn`]s, news of sessions and [`LineProblem`]s; then
+//! [`episodes`] makes the rows of a turn. Pure: no file is opened, no clock is read, and nothing fails for what a
+//! transcript holds.
+//!
+//! The steps, each in the file of its name: `line` → `json` → `agent/<name>` → `assemble` → `turn` → `redact` →
+//! `episode` → `importance`.
+//!
+//! **Invariant:** any split of a file into pushes gives the same turns, and a reader that begins at
+//! [`Advance::committed`] finds the same turns from there on, with the same uids and ordinals.
+
+mod agent;
+mod assemble;
+mod episode;
+mod facet;
+mod importance;
+mod json;
+mod lenient;
+mod line;
+mod narration;
+mod problem;
+mod redact;
+mod text;
+mod time;
+mod turn;
+
+use remembrancer_schema::{ByteOffset, SessionUpdate, UnixMillis};
+
+pub use agent::Agent;
+pub use episode::episodes;
+pub use problem::{LineProblem, ProblemKind};
+pub use redact::redact;
+pub use turn::{Step, Turn};
+
+use agent::claude_code::ClaudeCode;
+use line::LineSplitter;
+
+/// Longest session title that is kept, in bytes.
+pub(crate) const TITLE_CAP: usize = 200;
+
+/// What is known of a source besides its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceInfo {
+    /// Whose transcript it is.
+    pub agent: Agent,
+    /// The file's name without its extension: the session id where records carry none.
+    pub file_stem: String,
+    /// Whether it is a subagent's own transcript (under `subagents/`, or named `agent-*.jsonl`).
+    pub subagent_file: bool,
+    /// The file's modification time: the time of records before the first that carries one.
+    pub fallback_time: UnixMillis,
+}
+
+/// A place in a source to read on from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResumePoint {
+    /// Raw bytes before it.
+    pub offset: ByteOffset,
+    /// Lines before it.
+    pub line: u64,
+    /// The ordinal of the next turn.
+    pub turn: u32,
+}
+
+/// What the bytes pushed since the last [`SourceReader::drain`] gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Advance {
+    /// New or changed turns, in file order. A turn that may still grow is given again when it has grown.
+    pub turns: Vec<Turn>,
+    /// News of sessions.
+    pub sessions: Vec<SessionUpdate>,
+    /// What could not be read, in file order.
+    pub problems: Vec<LineProblem>,
+    /// JSON objects read, unknown kinds among them.
+    pub records: u64,
+    /// Lines and records that gave nothing: as many as there are `problems`.
+    pub skipped: u64,
+    /// End of the last whole line.
+    pub read: ResumePoint,
+    /// Where a restart must begin: the oldest turn that may still grow.
+    pub committed: ResumePoint,
+}
+
+/// Reads one source as it grows.
+#[derive(Debug)]
+pub struct SourceReader {
+    splitter: LineSplitter,
+    parser: ClaudeCode,
+}
+
+impl SourceReader {
+    /// A reader of the source from a place on: its beginning, or an earlier reader's [`Advance::committed`].
+    pub fn new(info: &SourceInfo, from: ResumePoint) -> Self {
+        let parser = match info.agent {
+            Agent::ClaudeCode => ClaudeCode::new(info, from),
+        };
+        Self {
+            splitter: LineSplitter::new(from.offset.0, from.line),
+            parser,
+        }
+    }
+
+    /// Leaves out of the counts what lies before `offset`: an earlier reader's [`Advance::read`] has counted it.
+    #[must_use]
+    pub fn counted_to(mut self, offset: ByteOffset) -> Self {
+        self.parser.counted_to = offset;
+        self
+    }
+
+    /// Takes the next bytes of the source. A line without its newline waits for the rest.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let Self { splitter, parser } = self;
+        splitter.push(bytes, |line| parser.line(line));
+    }
+
+    /// Takes what the bytes pushed so far gave.
+    pub fn drain(&mut self) -> Advance {
+        let assembler = &mut self.parser.assembler;
+        let (turns, sessions) = assembler.take();
+        let problems = std::mem::take(&mut assembler.problems);
+        let (offset, line) = self.splitter.position();
+        let read = ResumePoint {
+            offset: ByteOffset(offset),
+            line,
+            turn: 0,
+        };
+        let committed = assembler.committed(read);
+        Advance {
+            turns,
+            sessions,
+            records: std::mem::take(&mut assembler.records),
+            skipped: problems.len() as u64,
+            problems,
+            read: ResumePoint {
+                turn: committed.turn,
+                ..read
+            },
+            committed,
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! Claude Code's transcripts: one JSON record a line into turns.
+//!
+//! A user record without a tool's result and with a person's words opens a turn; texts and tool calls of the assistant
+//! belong to it until the next. Everything else is bookkeeping, or machine text in the user's place (see [`prompt`]).
+//! Side threads: in 1.0 and 2.0 a subagent's records stand in the main file, tied by `parentUuid` or `agentId`; later they
+//! have files of their own, which are read as a main thread of origin subagent.
+
+mod kinds;
+mod prompt;
+mod queue;
+mod tools;
+mod wire;
+
+use std::collections::{HashMap, HashSet};
+
+use remembrancer_schema::{ByteOffset, Origin, UnixMillis};
+
+use self::kinds::{BOOKKEEPING, SYSTEM_BOOKKEEPING};
+use self::prompt::{Said, said};
+use self::queue::{Queue, Queued};
+use self::tools::Call;
+use self::wire::{Attachment, Content, Record};
+use crate::ingest::assemble::{Assembler, OpenTurn, Place};
+use crate::ingest::json::{RecordSink, read_values};
+use crate::ingest::line::Line;
+use crate::ingest::problem::{LineProblem, ProblemKind};
+use crate::ingest::turn::short_hash;
+use crate::ingest::{ResumePoint, SourceInfo, text, time};
+
+/// Longest summary of an earlier conversation that is kept, in bytes.
+const SUMMARY_CAP: usize = 8 * 1024;
+
+/// Reads the lines of one transcript.
+#[derive(Debug)]
+pub(crate) struct ClaudeCode {
+    stem: String,
+    subagent_file: bool,
+    last_time: UnixMillis,
+    pub(crate) assembler: Assembler<Call>,
+    /// Side thread of each record in it, by hash of the record's id, since the last main prompt.
+    threads: HashMap<u64, String>,
+    queue: Queue,
+    titled_by_user: HashSet<u64>,
+    /// Ids of this source's records, for summaries that name their last one.
+    ids: HashSet<u64>,
+    /// Records and problems before this offset were counted by an earlier reader.
+    pub(crate) counted_to: ByteOffset,
+}
+
+impl ClaudeCode {
+    pub(crate) fn new(info: &SourceInfo, from: ResumePoint) -> Self {
+        Self {
+            stem: info.file_stem.clone(),
+            subagent_file: info.subagent_file,
+            last_time: info.fallback_time,
+            assembler: Assembler::new(info, from),
+            threads: HashMap::new(),
+            queue: Queue::default(),
+            titled_by_user: HashSet::new(),
+            ids: HashSet::new(),
+            counted_to: ByteOffset(0),
+        }
+    }
+
+    /// Reads one line.
+    pub(crate) fn line(&mut self, line: &Line<'_>) {
+        read_values(
+            line,
+            &mut OfLine {
+                parser: self,
+                index: line.index,
+            },
+        );
+    }
+
+    fn problem(&mut self, kind: ProblemKind, line: u64, offset: ByteOffset) {
+        if offset >= self.counted_to {
+            self.assembler.problems.push(LineProblem {
+                line: line + 1,
+                offset,
+                kind,
+            });
+        }
+    }
+
+    fn record(&mut self, record: &Record<'_>, start: ResumePoint) {
+        if start.offset >= self.counted_to {
+            self.assembler.records += 1;
+        }
+        if let Some(at) = time::parse(record.timestamp.as_str()) {
+            self.last_time = at;
+        }
+        if let Some(id) = record.uuid.filled() {
+            self.ids.insert(short_hash(id));
+        }
+        let session = record.session_id.filled().unwrap_or(&self.stem).to_owned();
+        let place = Place {
+            id: record.uuid.as_str(),
+            written: record.timestamp.as_str(),
+            at: self.last_time,
+            session: &session,
+            cwd: record.cwd.filled(),
+            git_branch: record.git_branch.filled(),
+            start,
+        };
+        self.dispatch(record, &place);
+    }
+
+    fn dispatch(&mut self, record: &Record<'_>, place: &Place<'_>) {
+        match record.kind.as_str() {
+            "user" => self.user(record, place),
+            "assistant" => self.assistant(record, place),
+            "attachment" => self.attachment(&record.attachment, record, place),
+            "system" => self.system(record, place),
+            "queue-operation" => self.queue_operation(record, place),
+            "ai-title" => self.title(record.ai_title.as_str(), false, place),
+            "custom-title" => self.title(record.custom_title.as_str(), true, place),
+            "summary" => self.summary_title(record, place),
+            kind if BOOKKEEPING.contains(&kind) => {}
+            kind => {
+                let name = if kind.is_empty() { "untyped" } else { kind };
+                self.problem(ProblemKind::unknown_record(name), place.start.line, place.start.offset);
+            }
+        }
+    }
+
+    fn user(&mut self, record: &Record<'_>, place: &Place<'_>) {
+        self.assembler.note_session(place.session, place.at);
+        let content = &record.message.content;
+        if content.blocks().iter().any(|block| block.kind.as_str() == "tool_result") {
+            self.settle_queue(place);
+            return self.results(record, content, place);
+        }
+        if record.is_meta.0 || !is_human(record.origin.kind.as_str()) {
+            return;
+        }
+        match said(&content.texts(), record.is_compact_summary.0) {
+            Said::Prompt(text) => self.prompt(record, text, place),
+            Said::Summary(summary) => self.compacted(&summary, record, place),
+            Said::Nothing => {}
+        }
+    }
+
+    fn prompt(&mut self, record: &Record<'_>, text: String, place: &Place<'_>) {
+        let subagent = self.subagent_file || record.is_sidechain.0;
+        let warm_up = subagent && text == "Warmup";
+        if record.is_sidechain.0 && !self.subagent_file {
+            let thread = self.side_thread(record).unwrap_or_else(|| record.uuid.as_str().to_owned());
+            self.threads.insert(short_hash(record.uuid.as_str()), thread.clone());
+            return self.assembler.open_side(&thread, place, text, warm_up);
+        }
+        self.threads.clear();
+        self.queue = Queue::default();
+        self.assembler
+            .open_main(place, if subagent { Origin::Subagent } else { Origin::User }, text, warm_up);
+    }
+
+    fn compacted(&mut self, summary: &str, record: &Record<'_>, place: &Place<'_>) {
+        if record.is_sidechain.0 && !self.subagent_file {
+            return;
+        }
+        self.assembler.note_compaction(place.session, place.at);
+        if self.assembler.is_untouched() && !summary.is_empty() {
+            let origin = self.origin();
+            self.assembler
+                .open_carried(place, origin, text::head(summary, SUMMARY_CAP).to_owned());
+        }
+    }
+
+    fn assistant(&mut self, record: &Record<'_>, place: &Place<'_>) {
+        self.assembler.note_session(place.session, place.at);
+        self.settle_queue(place);
+        if record.is_api_error.0 || record.message.model.as_str() == "<synthetic>" {
+            return;
+        }
+        let Some(open) = self.turn_of(record, place) else { return };
+        if !open.is_new(place.id) {
+            return;
+        }
+        match &record.message.content {
+            Content::Text(text) => say(open, place.at, text),
+            Content::Blocks(blocks) => {
+                for block in blocks {
+                    match block.kind.as_str() {
+                        "text" => say(open, place.at, block.text.as_str()),
+                        "tool_use" => tools::call(open, place.at, block),
+                        _ => {}
+                    }
+                }
+            }
+            Content::None => {}
+        }
+    }
+
+    fn results(&mut self, record: &Record<'_>, content: &Content<'_>, place: &Place<'_>) {
+        let Some(open) = self.turn_of(record, place) else { return };
+        if !open.is_new(place.id) {
+            return;
+        }
+        for block in content.blocks().iter().filter(|block| block.kind.as_str() == "tool_result") {
+            tools::result(open, place.at, block);
+        }
+    }
+
+    /// The open turn that a record belongs to; none for a side thread whose beginning was not seen.
+    fn turn_of(&mut self, record: &Record<'_>, place: &Place<'_>) -> Option<&mut OpenTurn<Call>> {
+        if !record.is_sidechain.0 || self.subagent_file {
+            let origin = self.origin();
+            return Some(self.assembler.main_turn(place, origin));
+        }
+        let thread = self.side_thread(record)?;
+        self.threads.insert(short_hash(record.uuid.as_str()), thread.clone());
+        self.assembler.side_turn(&thread)
+    }
+
+    fn side_thread(&self, record: &Record<'_>) -> Option<String> {
+        let by_agent = record.agent_id.filled().map(str::to_owned);
+        by_agent.or_else(|| self.threads.get(&short_hash(record.parent_uuid.filled()?)).cloned())
+    }
+
+    fn origin(&self) -> Origin {
+        if self.subagent_file { Origin::Subagent } else { Origin::User }
+    }
+
+    fn attachment(&mut self, attachment: &Attachment<'_>, record: &Record<'_>, place: &Place<'_>) {
+        if attachment.kind.as_str() != "queued_command" {
+            return;
+        }
+        // What left the queue is here, so it is not lost.
+        self.queue.removed = None;
+        let machine = attachment.is_meta.0 || attachment.command_mode.as_str() == "task-notification";
+        if machine || !is_human(attachment.origin.kind.as_str()) {
+            return;
+        }
+        let texts = attachment.prompt.texts();
+        if texts.iter().any(|text| prompt::is_client_command(text)) {
+            return;
+        }
+        if let Said::Prompt(text) = said(&texts, false) {
+            self.prompt(record, text, place);
+        }
+    }
+
+    fn system(&mut self, record: &Record<'_>, place: &Place<'_>) {
+        match record.subtype.as_str() {
+            "compact_boundary" => self.assembler.note_compaction(place.session, place.at),
+            "away_summary" if self.assembler.has_main() => {
+                let recap = record.content.texts().join("\n");
+                let recap = recap.split(" (disable recaps").next().unwrap_or_default();
+                let cleaned = text::clean(recap);
+                if let Some(open) = self.turn_of(record, place)
+                    && open.is_new(place.id)
+                    && !cleaned.trim().is_empty()
+                {
+                    open.add_text(place.at, &format!("Recap: {}", cleaned.trim()));
+                }
+            }
+            "away_summary" | "" => {}
+            subtype if SYSTEM_BOOKKEEPING.contains(&subtype) => {}
+            subtype => {
+                let kind = ProblemKind::unknown_record(&format!("system/{subtype}"));
+                self.problem(kind, place.start.line, place.start.offset);
+            }
+        }
+    }
+
+    /// Keeps track of what a person types while a turn runs.
+    fn queue_operation(&mut self, record: &Record<'_>, place: &Place<'_>) {
+        // Before any turn there is none to find it in again.
+        if self.assembler.has_main() {
+            let text = record.content.texts().join("\n");
+            self.queue.operate(
+                record.operation.as_str(),
+                Queued {
+                    text,
+                    written: place.written.to_owned(),
+                    at: place.at,
+                },
+            );
+        }
+    }
+
+    /// Opens the turn of a prompt that left the queue and was not recorded otherwise.
+    fn settle_queue(&mut self, place: &Place<'_>) {
+        let Some(queued) = self.queue.removed.take() else { return };
+        if prompt::is_client_command(&queued.text) || !self.assembler.has_main() {
+            return;
+        }
+        if let Said::Prompt(text) = said(&[&queued.text], false) {
+            let id = format!("queued:{text}");
+            let place = Place {
+                id: &id,
+                written: &queued.written,
+                at: queued.at,
+                ..*place
+            };
+            self.threads.clear();
+            self.assembler.open_noted(&place, text);
+        }
+    }
+
+    /// A title; one that the user gave is not replaced by one that the agent made up.
+    fn title(&mut self, title: &str, by_user: bool, place: &Place<'_>) {
+        let session = short_hash(place.session);
+        if by_user {
+            self.titled_by_user.insert(session);
+        }
+        if by_user || !self.titled_by_user.contains(&session) {
+            self.assembler.note_title(place.session, title);
+        }
+    }
+
+    /// A `summary` record heads a file and mostly names another session's last record; only our own count.
+    fn summary_title(&mut self, record: &Record<'_>, place: &Place<'_>) {
+        if record
+            .leaf_uuid
+            .filled()
+            .is_some_and(|leaf| self.ids.contains(&short_hash(leaf)))
+        {
+            self.title(record.summary.as_str(), false, place);
+        }
+    }
+}
+
+fn say(open: &mut OpenTurn<Call>, at: UnixMillis, text: &str) {
+    if text.trim() != "(no content)" {
+        open.say(at, text);
+    }
+}
+
+/// Whether a record's origin, where it names one, is a person.
+fn is_human(origin: &str) -> bool {
+    matches!(origin, "" | "human")
+}
+
+/// The records of one line, each with its place.
+struct OfLine<'p> {
+    parser: &'p mut ClaudeCode,
+    index: u64,
+}
+
+impl RecordSink for OfLine<'_> {
+    type Record<'a> = Record<'a>;
+
+    fn record(&mut self, record: Record<'_>, at: ByteOffset) {
+        self.parser.record(
+            &record,
+            ResumePoint {
+                offset: at,
+                line: self.index,
+                turn: 0,
+            },
+        );
+    }
+
+    fn problem(&mut self, kind: ProblemKind, at: ByteOffset) {
+        self.parser.problem(kind, self.index, at);
+    }
+}

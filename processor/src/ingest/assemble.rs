@@ -1,0 +1,381 @@
+//! Records into turns: which turn is open in which thread, what belongs to it, and from where a restart must read again.
+//!
+//! A source has one main thread, and in old transcripts side threads of subagents in the same file. A prompt in the main
+//! thread closes every open turn. A restart begins at the oldest open turn and finds the same turns again, since nothing
+//! that a parser knows of an open turn comes from before its beginning.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use remembrancer_schema::{Facets, Origin, SessionKey, SessionUpdate, UnixMillis};
+
+use super::agent::Agent;
+use super::narration;
+use super::problem::LineProblem;
+use super::redact::redact;
+use super::turn::{Step, Turn, TurnName, short_hash};
+use super::{ResumePoint, SourceInfo, text};
+
+/// Bytes of the agent's text that are kept of one turn while it is read; an episode keeps less.
+const TURN_TEXT_CAP: usize = 128 * 1024;
+/// Entries of one kind of facet that one step keeps.
+const STEP_FACET_CAP: usize = 64;
+
+/// The record that something comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    /// The record's id, or empty.
+    pub(crate) id: &'a str,
+    /// Its timestamp as written, or empty.
+    pub(crate) written: &'a str,
+    /// Its time, or that of the record before it.
+    pub(crate) at: UnixMillis,
+    /// Its session id.
+    pub(crate) session: &'a str,
+    /// Its working folder.
+    pub(crate) cwd: Option<&'a str>,
+    /// Its branch.
+    pub(crate) git_branch: Option<&'a str>,
+    /// Where it begins; the turn is not filled in.
+    pub(crate) start: ResumePoint,
+}
+
+/// A turn that may still grow.
+#[derive(Debug)]
+pub(crate) struct OpenTurn<T> {
+    pub(crate) turn: Turn,
+    /// Calls of tools whose results are awaited, by id.
+    pub(crate) calls: HashMap<String, T>,
+    /// Commands that failed, and whether something was changed since.
+    failing: Vec<(String, bool)>,
+    replay_from: ResumePoint,
+    /// Read but never given: warm-ups.
+    discard: bool,
+    dirty: bool,
+    seen: HashSet<u64>,
+    text_bytes: usize,
+}
+
+impl<T> OpenTurn<T> {
+    /// Notes a record; false if this turn had it already.
+    pub(crate) fn is_new(&mut self, id: &str) -> bool {
+        id.is_empty() || self.seen.insert(short_hash(id))
+    }
+
+    /// Adds a text of the agent, without its announcements.
+    pub(crate) fn say(&mut self, at: UnixMillis, raw: &str) {
+        let cleaned = text::clean(raw);
+        let kept = narration::strip(&cleaned);
+        self.add_text(at, &kept);
+    }
+
+    /// Adds a text as it stands.
+    pub(crate) fn add_text(&mut self, at: UnixMillis, text: &str) {
+        let text = text::head(text.trim(), TURN_TEXT_CAP - self.text_bytes.min(TURN_TEXT_CAP));
+        if text.is_empty() {
+            return;
+        }
+        self.text_bytes += text.len();
+        self.turn.carried_summary = None;
+        self.turn.steps.push(Step {
+            at,
+            text: text.to_owned(),
+            facets: Facets::default(),
+        });
+        self.dirty = true;
+    }
+
+    /// Notes that a commit was made.
+    pub(crate) fn note_commit(&mut self) {
+        self.dirty |= !self.turn.committed;
+        self.turn.committed = true;
+    }
+
+    /// Notes that a command failed.
+    pub(crate) fn note_failure(&mut self, command: &str) {
+        self.failing.retain(|(other, _)| other != command);
+        self.failing.push((command.to_owned(), false));
+    }
+
+    /// Notes that something was changed.
+    pub(crate) fn note_change(&mut self) {
+        self.failing.iter_mut().for_each(|(_, changed)| *changed = true);
+    }
+
+    /// Notes that a command succeeded: the error is fixed if the same command failed before a change.
+    pub(crate) fn note_success(&mut self, command: &str) {
+        let fixed = self.failing.iter().any(|(other, changed)| *changed && other == command);
+        self.dirty |= fixed && !self.turn.error_fixed;
+        self.turn.error_fixed |= fixed;
+    }
+
+    /// Adds to what was touched since the last text.
+    pub(crate) fn touch(&mut self, at: UnixMillis, add: impl FnOnce(&mut Facets)) {
+        if self.turn.steps.is_empty() {
+            self.turn.steps.push(Step {
+                at,
+                text: String::new(),
+                facets: Facets::default(),
+            });
+        }
+        if let Some(step) = self.turn.steps.last_mut() {
+            add(&mut step.facets);
+            let Facets {
+                files,
+                commands,
+                errors,
+                tools,
+            } = &mut step.facets;
+            for list in [files, commands, errors, tools] {
+                list.truncate(STEP_FACET_CAP);
+            }
+        }
+        self.dirty = true;
+    }
+}
+
+/// Builds turns of one source. `T` is what the agent's parser keeps of a tool call.
+#[derive(Debug)]
+pub(crate) struct Assembler<T> {
+    agent: Agent,
+    stem: String,
+    next_ordinal: u32,
+    main: Option<OpenTurn<T>>,
+    side: BTreeMap<String, OpenTurn<T>>,
+    finished: Vec<Turn>,
+    sessions: BTreeMap<String, SessionUpdate>,
+    /// Sessions whose beginning was noted; none are when the reader did not begin at the file's start.
+    begun: HashSet<u64>,
+    from_start: bool,
+    pub(crate) problems: Vec<LineProblem>,
+    pub(crate) records: u64,
+}
+
+impl<T> Assembler<T> {
+    pub(crate) fn new(info: &SourceInfo, from: ResumePoint) -> Self {
+        Self {
+            agent: info.agent,
+            stem: info.file_stem.clone(),
+            next_ordinal: from.turn,
+            main: None,
+            side: BTreeMap::new(),
+            finished: Vec::new(),
+            sessions: BTreeMap::new(),
+            begun: HashSet::new(),
+            from_start: from.offset.0 == 0,
+            problems: Vec::new(),
+            records: 0,
+        }
+    }
+
+    /// Opens a turn in the main thread, which ends all others. A prompt that repeats the open one before anything came of
+    /// it is the same turn.
+    pub(crate) fn open_main(&mut self, place: &Place<'_>, origin: Origin, prompt: String, discard: bool) {
+        if let Some(open) = &mut self.main {
+            let repeats = open.turn.steps.is_empty() && open.turn.carried_summary.is_none() && open.turn.prompt == prompt;
+            let same_record = !place.id.is_empty() && !open.is_new(place.id);
+            if repeats || same_record {
+                return;
+            }
+        }
+        self.close_all();
+        let open = self.begin(place, origin, prompt, discard);
+        self.main = Some(open);
+    }
+
+    /// Opens a turn in the main thread whose prompt was noted in the midst of the turn before it: a restart must read
+    /// from there.
+    pub(crate) fn open_noted(&mut self, place: &Place<'_>, prompt: String) {
+        let replay_from = self.main.as_ref().map(|open| open.replay_from);
+        self.open_main(place, Origin::User, prompt, false);
+        if let (Some(open), Some(replay_from)) = (&mut self.main, replay_from) {
+            open.replay_from = replay_from;
+        }
+    }
+
+    /// Opens a turn in a side thread.
+    pub(crate) fn open_side(&mut self, thread: &str, place: &Place<'_>, prompt: String, discard: bool) {
+        if let Some(open) = self.side.get_mut(thread)
+            && !open.is_new(place.id)
+        {
+            return;
+        }
+        let open = self.begin(place, Origin::Subagent, prompt, discard);
+        if let Some(old) = self.side.insert(thread.to_owned(), open) {
+            self.finish(old);
+        }
+    }
+
+    /// The open turn of the main thread; one without a prompt where the transcript begins in the middle.
+    pub(crate) fn main_turn(&mut self, place: &Place<'_>, origin: Origin) -> &mut OpenTurn<T> {
+        if self.main.is_none() {
+            let mut open = self.begin(place, origin, String::new(), false);
+            // Its first record is no prompt: what it says belongs to the turn.
+            open.seen.clear();
+            self.main = Some(open);
+        }
+        let open = self.main.as_mut().expect("invariant: the main turn was just opened");
+        open.dirty |= fill_in(&mut open.turn, place);
+        open
+    }
+
+    /// The open turn of a side thread, if there is one.
+    pub(crate) fn side_turn(&mut self, thread: &str) -> Option<&mut OpenTurn<T>> {
+        self.side.get_mut(thread)
+    }
+
+    /// Whether the main thread has an open turn.
+    pub(crate) fn has_main(&self) -> bool {
+        self.main.is_some()
+    }
+
+    /// Whether no turn was ever begun in this source.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.next_ordinal == 0
+    }
+
+    /// Keeps the host's summary of what came before this transcript, as a turn of its own until there is something else.
+    pub(crate) fn open_carried(&mut self, place: &Place<'_>, origin: Origin, summary: String) {
+        let open = self.main_turn(place, origin);
+        open.turn.carried_summary = Some(summary);
+        open.dirty = true;
+    }
+
+    /// Notes that a session exists, and when it began.
+    pub(crate) fn note_session(&mut self, session: &str, at: UnixMillis) {
+        if self.from_start && self.begun.insert(short_hash(session)) {
+            self.session(session).started_at = Some(at);
+        }
+    }
+
+    /// Notes a compaction.
+    pub(crate) fn note_compaction(&mut self, session: &str, at: UnixMillis) {
+        self.session(session).compacted_at = Some(at);
+    }
+
+    /// Notes a title.
+    pub(crate) fn note_title(&mut self, session: &str, title: &str) {
+        let title = text::clean(title);
+        let title = text::head_words(&title, super::TITLE_CAP);
+        if !title.is_empty() {
+            self.session(session).title = Some(redact(&title).into_owned());
+        }
+    }
+
+    /// Takes everything new or changed since the last time: turns in file order, and news of sessions.
+    pub(crate) fn take(&mut self) -> (Vec<Turn>, Vec<SessionUpdate>) {
+        let mut turns = std::mem::take(&mut self.finished);
+        for open in self.main.iter_mut().chain(self.side.values_mut()) {
+            if std::mem::take(&mut open.dirty) && !open.discard {
+                turns.push(open.turn.clone());
+            }
+        }
+        turns.sort_by_key(|turn| turn.ordinal);
+        (turns, std::mem::take(&mut self.sessions).into_values().collect())
+    }
+
+    /// From where a restart must read: the oldest open turn, or `read` if none is open.
+    pub(crate) fn committed(&self, read: ResumePoint) -> ResumePoint {
+        let open = self.main.iter().chain(self.side.values()).map(|open| open.replay_from);
+        open.min_by_key(|point| point.offset).unwrap_or(ResumePoint {
+            turn: self.next_ordinal,
+            ..read
+        })
+    }
+
+    fn begin(&mut self, place: &Place<'_>, origin: Origin, prompt: String, discard: bool) -> OpenTurn<T> {
+        let ordinal = self.next_ordinal;
+        self.next_ordinal += 1;
+        let name = if place.id.is_empty() {
+            TurnName::Place {
+                source: &self.stem,
+                ordinal,
+                raw_prompt: &prompt,
+            }
+        } else {
+            TurnName::Record {
+                id: place.id,
+                written: place.written,
+            }
+        };
+        let uid = name.uid(self.agent);
+        let mut turn = Turn {
+            uid,
+            agent: self.agent,
+            session: place.session.to_owned(),
+            origin,
+            ordinal,
+            started_at: place.at,
+            cwd: None,
+            git_branch: None,
+            prompt,
+            steps: Vec::new(),
+            carried_summary: None,
+            committed: false,
+            error_fixed: false,
+        };
+        fill_in(&mut turn, place);
+        OpenTurn {
+            turn,
+            calls: HashMap::new(),
+            failing: Vec::new(),
+            replay_from: ResumePoint {
+                turn: ordinal,
+                ..place.start
+            },
+            discard,
+            dirty: true,
+            seen: HashSet::from([short_hash(place.id)]),
+            text_bytes: 0,
+        }
+    }
+
+    fn close_all(&mut self) {
+        if let Some(mut main) = self.main.take() {
+            // A summary is kept only where nothing else is left of its session.
+            if main.turn.carried_summary.take().is_some() {
+                main.dirty = true;
+            }
+            self.finish(main);
+        }
+        for open in std::mem::take(&mut self.side).into_values() {
+            self.finish(open);
+        }
+    }
+
+    fn finish(&mut self, open: OpenTurn<T>) {
+        if open.dirty && !open.discard {
+            self.finished.push(open.turn);
+        }
+    }
+
+    fn session(&mut self, session: &str) -> &mut SessionUpdate {
+        let agent = self.agent;
+        self.sessions.entry(session.to_owned()).or_insert_with(|| SessionUpdate {
+            session: SessionKey {
+                agent: agent.id().to_owned(),
+                external_id: session.to_owned(),
+            },
+            title: None,
+            compacted_at: None,
+            started_at: None,
+        })
+    }
+}
+
+/// Takes from a record what its turn still lacks; says whether there was something.
+fn fill_in(turn: &mut Turn, place: &Place<'_>) -> bool {
+    let mut filled = false;
+    if turn.cwd.is_none() {
+        // As it stands: it names the project.
+        turn.cwd = place.cwd.filter(|cwd| !cwd.is_empty()).map(str::to_owned);
+        filled |= turn.cwd.is_some();
+    }
+    if turn.git_branch.is_none() {
+        turn.git_branch = place
+            .git_branch
+            .filter(|branch| !branch.is_empty())
+            .map(|branch| redact(branch).into_owned());
+        filled |= turn.git_branch.is_some();
+    }
+    filled
+}

@@ -1,0 +1,137 @@
+//! A turn into its episodes: redacted, shaped, judged, and cut where it is long.
+//!
+//! A turn of up to [`PART_TOKENS`] is one episode. A longer one is cut on paragraph borders, greedily and in order, each
+//! part but the first led by the head of its prompt. Since a cut depends on nothing that comes after it, a part that was
+//! cut never changes; only the last may still grow. What was touched goes to the part that was open when it happened.
+
+mod cut;
+mod shape;
+
+use remembrancer_schema::{EpisodeUid, Facets, Importance, NewEpisode, UnixMillis};
+
+use super::facet::only_looks;
+use super::importance::{Judged, Outcome, judge};
+use super::redact::redact;
+use super::text;
+use super::turn::{Turn, push_new};
+use cut::{Cutter, Part};
+
+/// Estimated tokens of a part, its prompt or lead included: what the embedder reads of one text (DESIGN §6).
+pub(crate) const PART_TOKENS: usize = 256;
+/// Estimated tokens that the answer gets in the first part, however long its prompt.
+const ANSWER_TOKENS_MIN: usize = 128;
+/// Bytes of the prompt that lead every part but the first.
+const LEAD_CAP: usize = 160;
+/// Bytes of answers that a turn keeps.
+const ANSWER_CAP: usize = 64 * 1024;
+/// What stands where an answer was cut.
+const ANSWER_CUT: &str = "[… the rest of this answer was not kept]";
+/// Files, commands, errors and tools that one episode keeps.
+const FILES_CAP: usize = 24;
+const COMMANDS_CAP: usize = 12;
+const ERRORS_CAP: usize = 6;
+const TOOLS_CAP: usize = 12;
+
+/// The episodes of a turn as it stands; none if nothing of it is memory.
+pub fn episodes(turn: &Turn) -> Vec<NewEpisode> {
+    let prompt = shape::prompt(&redact(&turn.prompt));
+    let parts = parts(turn, &prompt);
+    let Judged::Memory { importance, rule } = judge(turn, &prompt, &outcome(&parts)) else {
+        return Vec::new();
+    };
+    let lead = text::head_words(shape::first_line(&prompt), LEAD_CAP).into_owned();
+    let says = |(number, part): &(usize, Part)| *number == 0 || part.says_something();
+    let rows = parts.into_iter().enumerate().filter(says).map(|(number, part)| {
+        let number = number as u32;
+        let prompt = if number == 0 { prompt.clone() } else { lead.clone() };
+        row(turn, number, prompt, part, importance, rule)
+    });
+    rows.collect()
+}
+
+fn outcome(parts: &[Part]) -> Outcome<'_> {
+    Outcome {
+        answer: parts.first().map_or("", |part| part.text.as_str()),
+        bytes: parts.iter().map(|part| part.text.len()).sum(),
+        acted: parts.iter().any(|part| {
+            let Facets {
+                files,
+                commands,
+                errors,
+                tools: _,
+            } = &part.facets;
+            !files.is_empty() || !commands.is_empty() || !errors.is_empty()
+        }),
+    }
+}
+
+fn row(turn: &Turn, part: u32, prompt: String, of: Part, importance: Importance, rule: &str) -> NewEpisode {
+    let begun = of.at.unwrap_or(turn.started_at);
+    NewEpisode {
+        uid: EpisodeUid::of(&turn.uid, part),
+        turn_uid: turn.uid,
+        part,
+        turn: turn.ordinal,
+        origin: turn.origin,
+        importance,
+        importance_rule: rule.to_owned(),
+        created_at: if part == 0 {
+            turn.started_at
+        } else {
+            UnixMillis(begun.0.max(turn.started_at.0))
+        },
+        prompt,
+        answer: of.text,
+        facets: capped(of.facets),
+    }
+}
+
+/// The turn's answers, cut; at least one part.
+fn parts(turn: &Turn, prompt: &str) -> Vec<Part> {
+    let first = PART_TOKENS.saturating_sub(cut::tokens(prompt)).max(ANSWER_TOKENS_MIN);
+    let lead = cut::tokens(text::head(prompt, LEAD_CAP));
+    let mut cutter = Cutter::new(first, PART_TOKENS - lead);
+    let mut kept = 0;
+    if let Some(summary) = turn.carried_summary.as_deref() {
+        cutter.add(turn.started_at, &redact(summary));
+    }
+    for step in &turn.steps {
+        let redacted = shape::answer(&redact(&step.text));
+        if kept < ANSWER_CAP {
+            let room = ANSWER_CAP - kept;
+            cutter.add(step.at, text::head(&redacted, room));
+            kept += redacted.len();
+            if kept >= ANSWER_CAP {
+                cutter.add(step.at, ANSWER_CUT);
+            }
+        }
+        cutter.touch(|facets| add_redacted(facets, &step.facets));
+    }
+    cutter.finish()
+}
+
+fn add_redacted(to: &mut Facets, from: &Facets) {
+    for (to, from) in [
+        (&mut to.files, &from.files),
+        (&mut to.commands, &from.commands),
+        (&mut to.errors, &from.errors),
+        (&mut to.tools, &from.tools),
+    ] {
+        for value in from {
+            push_new(to, redact(value).into_owned());
+        }
+    }
+}
+
+/// The facets that a part keeps: commands that only look come last.
+fn capped(mut facets: Facets) -> Facets {
+    facets.commands.sort_by_key(|command| only_looks(command));
+    facets.files.truncate(FILES_CAP);
+    facets.commands.truncate(COMMANDS_CAP);
+    facets.errors.truncate(ERRORS_CAP);
+    facets.tools.truncate(TOOLS_CAP);
+    facets
+}
+
+#[cfg(test)]
+mod tests;

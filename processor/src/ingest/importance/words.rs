@@ -1,0 +1,210 @@
+//! The words that importance goes by, as data: English, German, French, Spanish, Portuguese, Italian, Dutch, Russian,
+//! Chinese, Japanese, Korean. To add a language, add its lines; the tests name one sentence for each.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// The person asks that something be kept in mind.
+pub(super) static REMEMBER: LazyLock<Regex> = LazyLock::new(|| {
+    any(&[
+        r"(?m)(?:^\W*|[.!?]\s+)(?:please\s+)?(?:always|never)\s+[a-z]",
+        r"\b(?:please|(?:you|we)\s+(?:should|must)|i\s+want\s+you\s+to|make\s+sure\s+to)\s+(?:always|never)\s+[a-z]",
+        r"\b(?:please\s+|and\s+|so\s+)?remember\s+(?:that|to|this|these|my|our|not|for)\b|(?m)^\W*remember\b|\bfor\s+(?:future|later)\s+reference\b",
+        r"\bfrom\s+now\s+on\b|\bin\s+(?:the\s+)?future,?\s+(?:please|always|never|use|don'?t|do|make)|\bkeep\s+in\s+mind\b|\bdon'?t\s+(?:ever|forget)\b|\bnote\s+to\s+self\b",
+        r"\bmerk(?:e|t)?\s+(?:dir|euch)\b|\bab\s+(?:jetzt|sofort)\b|\bin\s+zukunft\b|\bvergiss\s+nicht\b|\bbitte\s+(?:immer|nie(?:mals)?)\b|\bdenk\s+daran\b",
+        r"\bsouviens-toi\b|\brappelle-toi\b|\bdésormais\b|à\s+partir\s+de\s+maintenant\b|\bn'oublie\s+pas\b",
+        r"\brecuerda\b|\bde\s+ahora\s+en\s+adelante\b|\ba\s+partir\s+de\s+ahora\b|\bno\s+olvides\b",
+        r"\blembre-se\b|\ba\s+partir\s+de\s+agora\b|\bde\s+agora\s+em\s+diante\b|\bnão\s+(?:se\s+)?esqueça\b",
+        r"\bricorda(?:ti)?\b|\bd'ora\s+in\s+poi\b|\bnon\s+dimenticare\b",
+        r"\bonthoud\b|\bvanaf\s+nu\b|\bvergeet\s+niet\b",
+        r"запомни|с\s+этого\s+момента|не\s+забудь|всегда\s+используй|никогда\s+не\s",
+        r"记住|記住|从现在开始|從現在開始|以后都|不要忘记|别忘了|永远不要|一定要",
+        r"覚えて(?:おいて|ください)?|今後は|これからは|忘れないで|必ず.*(?:して|使)",
+        r"기억해|앞으로는|잊지\s*마|지금부터",
+    ])
+});
+
+/// The person decides, or says what they prefer.
+pub(super) static DECIDED: LazyLock<Regex> = LazyLock::new(|| {
+    any(&[
+        r"\b(?:i|we)(?:'ve|\s+have)?\s+decided\b|\bdecision\s*:|\bthe\s+decision\s+is\b|\blet'?s\s+(?:go\s+with|stick\s+(?:with|to)|use\s+option)\b|\bgo\s+(?:with|for)\s+(?:option\s+)?(?:[a-d]|\d|the\s+[a-z]+)\b",
+        r"\bi(?:'d|\s+would)?\s+(?:much\s+)?(?:rather|prefer)\b|\bmy\s+preference\b|\b(?:i|we)\s+(?:want|like)\s+(?:to\s+use\s+)?(?:[a-z]+\s+){1,4}instead\s+of\b|\binstead\s+of\s+[a-z]+.{0,40}\b(?:use|let'?s)\b|\bi\s+like\s+option\b",
+        r"\bwir\s+(?:haben\s+)?(?:uns\s+)?entschieden\b|\bich\s+(?:habe\s+mich\s+entschieden|bevorzuge|möchte\s+lieber)\b|\bentscheidung\s*:|\bwir\s+nehmen\b",
+        r"\b(?:j'ai|nous\s+avons|on\s+a)\s+décidé|\bje\s+préfère\b|\bdécision\s*:",
+        r"\b(?:he|hemos)\s+decidido\b|\bprefiero\b|\bdecisión\s*:",
+        r"\bdecidi(?:mos)?\b|\bprefiro\b|\bdecisão\s*:",
+        r"\b(?:ho|abbiamo)\s+deciso\b|\bpreferisco\b",
+        r"\bwe\s+hebben\s+besloten\b|\bik\s+heb\s+liever\b",
+        r"(?:я|мы)\s+решил|предпочитаю|решение\s*:",
+        r"决定|決定|我(?:更)?喜欢用|就用|选择方案",
+        r"に決めた|ことにしました|ことにする|の方がいい",
+        r"하기로\s*했|결정했|선호",
+    ])
+});
+
+/// The agent says that it has no memory of something: an echo of us that must never come back (CASES TC-18).
+pub(super) static NO_MEMORY: LazyLock<Regex> = LazyLock::new(|| {
+    any(&[
+        r"\b(?:i|we)\s+(?:don'?t|do\s+not|didn'?t|did\s+not|can'?t|cannot|couldn'?t)\s+(?:actually\s+|currently\s+)?(?:have|find|see|recall|remember|retain)\b.{0,40}\b(?:memory|memories|recollections?|record|previous\s+(?:sessions?|conversations?)|past\s+(?:sessions?|conversations?))",
+        r"\b(?:no|without)\s+(?:memory|memories|recollections?|records?)\s+(?:of|about|from|were\s+found|found)\b|\bi\s+have\s+no\s+(?:memory|recollection|record)\b",
+        r"\bkeine\s+erinnerung\b|\baucun\s+souvenir\b|\bno\s+(?:tengo|recuerdo)\s+.{0,20}(?:memoria|recuerdos?)\b|没有.{0,8}记忆|記憶がありません",
+    ])
+});
+
+/// Words and phrases that say nothing by themselves, lowercase, without punctuation.
+pub(super) const CHATTER: &[&str] = &[
+    // English
+    "ok",
+    "okay",
+    "k",
+    "yes",
+    "yeah",
+    "yep",
+    "yup",
+    "y",
+    "no",
+    "nope",
+    "n",
+    "sure",
+    "thanks",
+    "thank",
+    "you",
+    "thx",
+    "ty",
+    "please",
+    "continue",
+    "proceed",
+    "next",
+    "go",
+    "on",
+    "ahead",
+    "great",
+    "good",
+    "perfect",
+    "cool",
+    "nice",
+    "awesome",
+    "fine",
+    "right",
+    "correct",
+    "exactly",
+    "done",
+    "hello",
+    "hi",
+    "hey",
+    "bye",
+    "lol",
+    "do it",
+    "go for it",
+    "sounds good",
+    "looks good",
+    "keep going",
+    "that's correct",
+    "thats correct",
+    "that's right",
+    "start",
+    "stop",
+    "wait",
+    "hmm",
+    "huh",
+    "test",
+    "ping",
+    "and",
+    "it",
+    "all",
+    "well",
+    "alright",
+    "got it",
+    "makes sense",
+    "try again",
+    "again",
+    "retry",
+    "yes please",
+    "no thanks",
+    // German
+    "ja",
+    "nein",
+    "danke",
+    "bitte",
+    "weiter",
+    "gut",
+    "genau",
+    "perfekt",
+    "super",
+    "passt",
+    "klar",
+    "mach weiter",
+    "hallo",
+    "mach",
+    // French
+    "oui",
+    "non",
+    "merci",
+    "continue s'il te plaît",
+    "d'accord",
+    "parfait",
+    "bonjour",
+    "vas y",
+    // Spanish, Portuguese, Italian
+    "sí",
+    "si",
+    "gracias",
+    "vale",
+    "sigue",
+    "continúa",
+    "perfecto",
+    "hola",
+    "sim",
+    "não",
+    "obrigado",
+    "obrigada",
+    "continua",
+    "grazie",
+    "va bene",
+    "ciao",
+    // Dutch
+    "nee",
+    "bedankt",
+    "ga door",
+    "goed",
+    // Russian
+    "да",
+    "нет",
+    "спасибо",
+    "продолжай",
+    "дальше",
+    "хорошо",
+    "ок",
+    "привет",
+    // Chinese, Japanese, Korean
+    "好",
+    "好的",
+    "是",
+    "是的",
+    "不",
+    "继续",
+    "繼續",
+    "谢谢",
+    "謝謝",
+    "可以",
+    "你好",
+    "はい",
+    "いいえ",
+    "続けて",
+    "ありがとう",
+    "お願いします",
+    "네",
+    "예",
+    "아니요",
+    "계속",
+    "고마워",
+    "안녕",
+];
+
+/// One pattern that matches where any of these does, in any case. A `\b` looks at ASCII alone, so beside other letters
+/// there must be none: a Unicode `\b` would make the engine some ten times slower on text that isn't ASCII.
+fn any(patterns: &[&str]) -> Regex {
+    let joined = patterns.join("|").replace(r"\b", r"(?-u:\b)");
+    Regex::new(&format!("(?i)(?:{joined})")).expect("invariant: the patterns are checked by the tests")
+}

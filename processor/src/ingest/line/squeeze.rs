@@ -1,0 +1,147 @@
+//! One long JSON line, as it streams past, into a short one that is still JSON: runs of base64 are cut to their
+//! beginning, and a string over its cap keeps its head. What stays over [`LINE_CAP`] is given up.
+//!
+//! A byte-wise state machine: it knows strings and escapes and nothing else of JSON, and gives the same whatever the
+//! chunks. The raw offsets of what follows a cut can be found again by its [`Elision`]s.
+
+/// Longest line kept after squeezing, in bytes.
+const LINE_CAP: usize = 8 * 1024 * 1024;
+/// Longest string kept within a line, in bytes.
+const STRING_CAP: usize = 4 * 1024 * 1024;
+/// Longest run of base64 characters kept within a string. No word, path or identifier is near it.
+const RUN_CAP: usize = 1024;
+/// A string is not cut within this many characters after an escape, which could be its hex digits.
+const ESCAPE_REACH: usize = 5;
+
+/// Bytes that were dropped before a place of the squeezed line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Elision {
+    /// Place in the squeezed line.
+    pub(super) at: usize,
+    /// All bytes dropped before it.
+    pub(super) total: u64,
+}
+
+/// Where in a JSON text a byte stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Within {
+    /// Between strings.
+    #[default]
+    Structure,
+    /// In a string.
+    String,
+    /// In a string, after a backslash.
+    Escape,
+}
+
+/// Squeezes one line.
+#[derive(Debug, Default)]
+pub(super) struct Squeezer {
+    out: Vec<u8>,
+    elisions: Vec<Elision>,
+    elided: u64,
+    within: Within,
+    /// Base64 characters since the last other byte of this string.
+    run: usize,
+    /// Bytes of this string so far.
+    string: usize,
+    /// Whether the rest of this string is dropped.
+    cut: bool,
+    overflowed: bool,
+}
+
+impl Squeezer {
+    /// Takes the next bytes of the line.
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        if self.overflowed {
+            return;
+        }
+        for &byte in bytes {
+            match self.within {
+                Within::Structure => self.structure_byte(byte),
+                Within::String => self.string_byte(byte),
+                Within::Escape => {
+                    self.within = Within::String;
+                    self.put(byte);
+                }
+            }
+        }
+        if self.out.len() > LINE_CAP {
+            self.overflowed = true;
+            self.out = Vec::new();
+            self.elisions = Vec::new();
+        }
+    }
+
+    /// The line as squeezed; empty if it overflowed.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.out
+    }
+
+    /// Where bytes were dropped, in order.
+    pub(super) fn elisions(&self) -> &[Elision] {
+        &self.elisions
+    }
+
+    /// Whether the line was too long to keep.
+    pub(super) fn overflowed(&self) -> bool {
+        self.overflowed
+    }
+
+    fn structure_byte(&mut self, byte: u8) {
+        self.out.push(byte);
+        if byte == b'"' {
+            self.within = Within::String;
+            self.run = 0;
+            self.string = 0;
+            self.cut = false;
+        }
+    }
+
+    fn string_byte(&mut self, byte: u8) {
+        self.string += 1;
+        if byte == b'"' {
+            self.within = Within::Structure;
+            self.cut = false;
+            return self.put(byte);
+        }
+        if is_base64(byte) {
+            self.run += 1;
+            if self.run > RUN_CAP {
+                return self.drop_byte();
+            }
+        } else {
+            self.run = 0;
+        }
+        // Never in the middle of a character or of an escape.
+        let boundary = byte == b'\\' || (byte.is_ascii() && (self.run == 0 || self.run > ESCAPE_REACH)) || byte >= 0xC0;
+        if self.string > STRING_CAP && boundary {
+            self.cut = true;
+        }
+        if byte == b'\\' {
+            self.within = Within::Escape;
+        }
+        self.put(byte);
+    }
+
+    fn put(&mut self, byte: u8) {
+        if self.cut {
+            self.drop_byte();
+        } else {
+            self.out.push(byte);
+        }
+    }
+
+    fn drop_byte(&mut self) {
+        self.elided += 1;
+        let at = self.out.len();
+        match self.elisions.last_mut() {
+            Some(last) if last.at == at => last.total = self.elided,
+            _ => self.elisions.push(Elision { at, total: self.elided }),
+        }
+    }
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
+}

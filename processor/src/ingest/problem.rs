@@ -1,0 +1,75 @@
+//! What could not be read of a transcript: one [`LineProblem`] a line or record, with its place and its kind.
+//! Contents never appear here, so that problems can be logged and counted.
+
+use std::borrow::Cow;
+
+use remembrancer_schema::ByteOffset;
+
+/// A line, or a record of it, that gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineProblem {
+    /// 1-based number of the line.
+    pub line: u64,
+    /// Where the line (or the record in it) begins, in raw bytes.
+    pub offset: ByteOffset,
+    /// What was wrong.
+    pub kind: ProblemKind,
+}
+
+/// What was wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ProblemKind {
+    /// Not JSON, from the place named to the end of the line.
+    MalformedJson,
+    /// JSON, but a string, number, list or the like.
+    NotAnObject,
+    /// Nothing but white space (or NUL bytes, as a crash leaves them).
+    BlankLine,
+    /// A line that begins with `//`.
+    CommentLine,
+    /// Longer than the cap even without its media.
+    OversizeLine,
+    /// A record of a kind that this version doesn't know; the name as the agent writes it, cut and cleaned.
+    UnknownRecord(String),
+}
+
+/// Longest name of an unknown record kind that is kept, in bytes.
+const NAME_CAP: usize = 40;
+
+impl ProblemKind {
+    /// An unknown record kind: all but letters, digits and `-_./` becomes `_`.
+    pub fn unknown_record(name: &str) -> Self {
+        let keep = |c: char| {
+            if c.is_ascii_alphanumeric() || "-_./".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        };
+        Self::UnknownRecord(name.chars().take(NAME_CAP).map(keep).collect())
+    }
+
+    /// The kind's name in counters, `status` and logs.
+    pub fn as_str(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::MalformedJson => "malformed-json",
+            Self::NotAnObject => "not-an-object",
+            Self::BlankLine => "blank-line",
+            Self::CommentLine => "comment-line",
+            Self::OversizeLine => "oversize-line",
+            Self::UnknownRecord(name) => return Cow::Owned(format!("unknown-record:{name}")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_unknown_records_are_cleaned_and_cut() {
+        let long = format!("new kind\n{}", "x".repeat(100));
+        let kind = ProblemKind::unknown_record(&long);
+        assert_eq!(kind.as_str(), format!("unknown-record:new_kind_{}", "x".repeat(31)));
+    }
+}

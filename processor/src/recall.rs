@@ -1,0 +1,406 @@
+//! A prompt becomes recollections.
+//!
+//! In: a [`Question`], a read-only [`Reader`], the [`CodeIndex`], the prompt's embedding as it arrives, what this session
+//! has been shown, and a [`Deadline`]. Out: a [`Recall`]: up to three recollections with their text, or the reason for
+//! silence, and the log that `why` explains. Never an error: a leg that is late or fails is absent.
+//!
+//! The steps, each in the file of its name: `query` → `gate` → `legs` → `pool` → `rank`/`fusion` → `coverage`/`gate` →
+//! `recollection`. SQL lives in the schema crate.
+
+mod choose;
+mod coarse;
+mod coverage;
+mod fusion;
+mod gate;
+mod legs;
+mod pool;
+mod profile;
+mod query;
+mod rank;
+mod recollection;
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
+
+use remembrancer_schema::{EpisodeId, EpisodeText, LoggedCandidate, ProjectId, Reader, RecollectionLog, SessionKey, UnixMillis};
+
+pub use coarse::CodeIndex;
+pub use fusion::{Candidate, Fused, LegRanks, fuse, importance_bonus};
+pub use gate::{Dropped, FLOOR, Floor, SAME_TOPIC_COSINE, Silence, Support};
+pub use legs::{BM25_LIMIT, COARSE_LIMIT, EmbeddingSource, RECENT_LIMIT};
+pub use profile::{ImportanceRule, Leg, PROFILES, Profile, UNION};
+pub use query::Query;
+pub use rank::{Best, dense_ranks};
+pub use recollection::{CAPS, Caps, Header, block, clean, cut, empty_block, estimated_tokens};
+
+use crate::deadline::{Deadline, Stopwatch};
+use crate::embed::Embedding;
+use choose::{Choice, choose};
+use legs::Bounds;
+use pool::Found;
+
+/// Which projects a recall looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ScopeRule {
+    /// The prompt's project, and others on strong evidence.
+    #[default]
+    ProjectFirst,
+    /// The prompt's project alone.
+    Project,
+    /// All projects alike.
+    All,
+}
+
+/// What a recall had to do without. Each is logged, counted and shown by `status`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Degradation {
+    /// The prompt's embedding did not arrive in its share of the budget: words alone.
+    EmbeddingLate,
+    /// The prompt could not be embedded: words alone.
+    EmbeddingFailed,
+    /// There is no model: words alone.
+    NoModel,
+    /// The full-text leg is absent.
+    Bm25Absent,
+    /// The recency pool is absent.
+    RecentAbsent,
+    /// The candidates could not be read in time.
+    PoolAbsent,
+}
+
+impl Degradation {
+    /// The degradation's name in logs, counters and `status`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::EmbeddingLate => "embedding-late",
+            Self::EmbeddingFailed => "embedding-failed",
+            Self::NoModel => "no-model",
+            Self::Bm25Absent => "bm25-absent",
+            Self::RecentAbsent => "recent-absent",
+            Self::PoolAbsent => "pool-absent",
+        }
+    }
+}
+
+impl fmt::Display for Degradation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How recalls are made; the same for all prompts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecallSettings {
+    /// The fusion profile.
+    pub profile: &'static Profile,
+    /// Which projects take part.
+    pub scope: ScopeRule,
+    /// How many recollections are shown at most.
+    pub top: usize,
+    /// The relevance floor.
+    pub floor: Floor,
+    /// The cosine with the previous prompt above which the topic is the same.
+    pub same_topic_cosine: f32,
+    /// The caps of the text.
+    pub caps: Caps,
+    /// Time kept back for what follows the embedding: pool, fusion, text, file.
+    pub reserve: Duration,
+}
+
+impl Default for RecallSettings {
+    fn default() -> Self {
+        Self {
+            profile: &UNION,
+            scope: ScopeRule::default(),
+            top: 3,
+            floor: FLOOR,
+            same_topic_cosine: SAME_TOPIC_COSINE,
+            caps: CAPS,
+            reserve: Duration::from_millis(50),
+        }
+    }
+}
+
+/// One prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// The session it was typed in.
+    pub session: SessionKey,
+    /// The project of its working directory.
+    pub project: Option<ProjectId>,
+    /// The prompt as typed.
+    pub prompt: String,
+    /// A keyed hash of the prompt, for the log; the prompt itself is never logged.
+    pub logged_hash: [u8; 32],
+    /// What heads the recollection file.
+    pub header: Header,
+    /// The time of asking.
+    pub now: UnixMillis,
+}
+
+/// What this session has seen so far.
+#[derive(Debug, Clone, Default)]
+pub struct SessionState {
+    /// The embedding of the last prompt that was answered with something.
+    pub answered_topic: Option<Embedding>,
+    /// Episodes in the session's own context, or shown in it since its last compaction.
+    pub left_out: HashSet<EpisodeId>,
+}
+
+/// An episode chosen for a prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recollection {
+    /// Its texts as stored.
+    pub episode: EpisodeText,
+    /// The fused score.
+    pub score: f64,
+    /// Its rank in each leg.
+    pub ranks: LegRanks,
+    /// Its cosine with the prompt.
+    pub cosine: Option<f32>,
+}
+
+/// What came of a prompt.
+#[derive(Debug, Clone)]
+pub struct Recall {
+    /// The chosen episodes, best first.
+    pub recollections: Vec<Recollection>,
+    /// The fenced block; empty when nothing is shown.
+    pub context: String,
+    /// Why nothing is shown, if nothing is.
+    pub silence: Option<Silence>,
+    /// What was missing.
+    pub degradations: Vec<Degradation>,
+    /// The prompt's embedding, if it arrived.
+    pub embedding: Option<Embedding>,
+    /// What `why` explains.
+    pub log: RecollectionLog,
+}
+
+/// How many candidates of the fused order are logged.
+const LOGGED_CANDIDATES: usize = 20;
+
+/// What a recall works with.
+pub struct Sources<'a> {
+    /// The store.
+    pub reader: &'a Reader,
+    /// The codes of all embedded episodes. Locked for the scan alone: a recall that waits for its embedding holds up nobody.
+    pub codes: &'a RwLock<CodeIndex>,
+    /// The model whose vectors may be compared.
+    pub model_id: &'a str,
+    /// The prompt's embedding as it arrives.
+    pub embedding: &'a mut EmbeddingSource<'a>,
+}
+
+/// Recalls for one prompt.
+///
+/// The deadline holds for all of it: reads are interrupted when it passes, and the embedding is waited for until
+/// `settings.reserve` before it.
+pub fn recall(
+    question: &Question,
+    session: &SessionState,
+    sources: Sources<'_>,
+    settings: &RecallSettings,
+    deadline: Deadline,
+) -> Recall {
+    let reader = sources.reader;
+    reader.set_deadline_check(Some(Box::new(move || deadline.has_passed())));
+    let mut work = Work::new(question);
+    let chosen = work.run(session, sources, settings, deadline);
+    reader.set_deadline_check(None);
+    work.finish(chosen, settings)
+}
+
+/// One recall in progress.
+struct Work<'a> {
+    question: &'a Question,
+    watch: Stopwatch,
+    terms: Vec<String>,
+    degradations: Vec<Degradation>,
+    embedding: Option<Embedding>,
+    pool: usize,
+    candidates: Vec<LoggedCandidate>,
+}
+
+impl<'a> Work<'a> {
+    fn new(question: &'a Question) -> Self {
+        Self {
+            question,
+            watch: Stopwatch::start(),
+            terms: Vec::new(),
+            degradations: Vec::new(),
+            embedding: None,
+            pool: 0,
+            candidates: Vec::new(),
+        }
+    }
+
+    fn run(
+        &mut self,
+        session: &SessionState,
+        sources: Sources<'_>,
+        settings: &RecallSettings,
+        deadline: Deadline,
+    ) -> Result<Vec<Recollection>, Silence> {
+        let Sources {
+            reader,
+            codes,
+            model_id,
+            embedding,
+        } = sources;
+        let query = Query::of(&self.question.prompt);
+        self.terms.clone_from(&query.terms);
+        if let Some(silence) = gate::before_search(&query) {
+            return Err(silence);
+        }
+        let bounds = Bounds {
+            project: self.question.project,
+            scope: settings.scope,
+            left_out: &session.left_out,
+        };
+        let mut found = Found {
+            bm25: self.absent_if_late(legs::bm25(reader, &query, &bounds)),
+            recent: Vec::new(),
+            coarse: Vec::new(),
+        };
+        self.watch.lap("bm25");
+        found.recent = self.absent_if_late(legs::recent(reader, &bounds));
+        self.watch.lap("recent");
+        self.await_embedding(embedding, deadline.earlier_by(settings.reserve));
+        self.watch.lap("embedding");
+        self.stays_on_topic(session, settings)?;
+        if let Some(embedding) = &self.embedding {
+            let codes = codes.read().unwrap_or_else(PoisonError::into_inner);
+            found.coarse = legs::coarse(&codes, embedding, &bounds);
+        }
+        self.watch.lap("coarse");
+        let fused = self.fused(reader, &found, model_id, settings)?;
+        if fused.is_empty() {
+            return Err(if session.left_out.is_empty() {
+                Silence::NothingFound
+            } else {
+                Silence::AlreadyInContext
+            });
+        }
+        self.choose(reader, &query, &fused, settings)
+    }
+
+    fn absent_if_late<T: Default>(&mut self, leg: Result<T, Degradation>) -> T {
+        leg.unwrap_or_else(|degradation| {
+            self.degradations.push(degradation);
+            T::default()
+        })
+    }
+
+    fn await_embedding(&mut self, embedding: &mut EmbeddingSource<'_>, until: Deadline) {
+        match embedding(until.remaining()) {
+            Ok(embedding) => self.embedding = Some(embedding),
+            Err(degradation) => self.degradations.push(degradation),
+        }
+    }
+
+    fn stays_on_topic(&self, session: &SessionState, settings: &RecallSettings) -> Result<(), Silence> {
+        let same = self
+            .embedding
+            .as_ref()
+            .zip(session.answered_topic.as_ref())
+            .is_some_and(|(prompt, answered)| prompt.cosine(answered) > settings.same_topic_cosine);
+        if same { Err(Silence::SameTopic) } else { Ok(()) }
+    }
+
+    fn fused(
+        &mut self,
+        reader: &Reader,
+        found: &Found,
+        model_id: &str,
+        settings: &RecallSettings,
+    ) -> Result<Vec<Fused>, Silence> {
+        let mut pool = pool::candidates(reader, found, self.embedding.as_ref(), model_id).map_err(|error| {
+            tracing::debug!(%error, "the candidate pool could not be read");
+            self.degradations.push(Degradation::PoolAbsent);
+            Silence::OutOfTime
+        })?;
+        if settings.scope == ScopeRule::ProjectFirst {
+            pool::drop_weak_foreigners(&mut pool, self.question.project, settings.floor.foreign_cosine);
+        }
+        self.pool = pool.len();
+        self.watch.lap("pool");
+        let fused = fuse(pool, settings.profile, self.question.now);
+        self.watch.lap("fusion");
+        Ok(fused)
+    }
+
+    fn choose(
+        &mut self,
+        reader: &Reader,
+        query: &Query,
+        fused: &[Fused],
+        settings: &RecallSettings,
+    ) -> Result<Vec<Recollection>, Silence> {
+        let choice = choose(reader, query, fused, self.question.project, settings);
+        self.watch.lap("choose");
+        let Choice { recollections, judged } = choice.map_err(|error| {
+            tracing::debug!(%error, "the texts could not be read");
+            self.degradations.push(Degradation::PoolAbsent);
+            Silence::OutOfTime
+        })?;
+        self.candidates = judged.into_iter().take(LOGGED_CANDIDATES).collect();
+        if recollections.is_empty() {
+            Err(Silence::NothingRelevant)
+        } else {
+            Ok(recollections)
+        }
+    }
+
+    fn finish(mut self, chosen: Result<Vec<Recollection>, Silence>, settings: &RecallSettings) -> Recall {
+        let (mut recollections, silence) = match chosen {
+            Ok(recollections) => (recollections, None),
+            Err(silence) => (Vec::new(), Some(silence)),
+        };
+        let mut context = String::new();
+        if silence.is_none() {
+            let texts: Vec<EpisodeText> = recollections.iter().map(|chosen| chosen.episode.clone()).collect();
+            let (text, shown) = block(&self.question.header, &texts, settings.caps);
+            recollections.truncate(shown);
+            context = text;
+        }
+        self.watch.lap("text");
+        Recall {
+            log: self.log(silence),
+            recollections,
+            context,
+            silence,
+            degradations: self.degradations,
+            embedding: self.embedding,
+        }
+    }
+
+    fn log(&mut self, silence: Option<Silence>) -> RecollectionLog {
+        RecollectionLog {
+            at: self.question.now,
+            session: self.question.session.clone(),
+            project: self.question.project,
+            prompt_hash: self.question.logged_hash,
+            terms: std::mem::take(&mut self.terms),
+            reason: silence.map(|silence| silence.as_str().to_owned()),
+            pool: self.pool as u32,
+            stages: self
+                .watch
+                .laps()
+                .iter()
+                .map(|(name, took)| ((*name).to_owned(), took.as_micros() as u64))
+                .collect(),
+            degradations: self
+                .degradations
+                .iter()
+                .map(|degradation| degradation.as_str().to_owned())
+                .collect(),
+            candidates: std::mem::take(&mut self.candidates),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

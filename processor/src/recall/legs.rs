@@ -1,0 +1,111 @@
+//! Runs the legs under the deadline. A leg that is late or fails is absent, and is named as a degradation; it never
+//! fails the recall.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use remembrancer_schema::{Bm25, EpisodeId, MatchExpression, ProjectId, QueryError, Reader, Scope};
+
+use super::coarse::CodeIndex;
+use super::query::Query;
+use super::{Degradation, ScopeRule};
+use crate::embed::Embedding;
+
+/// BM25 hits that enter the candidate pool (seed 004).
+pub const BM25_LIMIT: usize = 50;
+/// Most recently accessed episodes that enter the candidate pool (seed 004).
+pub const RECENT_LIMIT: usize = 200;
+/// Episodes that the coarse vector search brings in (beyond the seed). Bit codes need about 200 candidates and exact
+/// rescoring, then cost nothing (eval/BASELINES).
+pub const COARSE_LIMIT: usize = 200;
+/// Episodes of other projects that the coarse search may bring in; all but the strongest are dropped again.
+pub(super) const FOREIGN_LIMIT: usize = 20;
+
+/// Where the legs look, and what they leave out.
+#[derive(Debug)]
+pub(super) struct Bounds<'a> {
+    /// The prompt's project.
+    pub project: Option<ProjectId>,
+    /// Whether other projects take part.
+    pub scope: ScopeRule,
+    /// Episodes in this session's context, or shown in it before: left out before any cut.
+    pub left_out: &'a HashSet<EpisodeId>,
+}
+
+impl Bounds<'_> {
+    fn store_scope(&self) -> Scope {
+        match self.scope {
+            ScopeRule::All => Scope::All,
+            ScopeRule::ProjectFirst | ScopeRule::Project => Scope::Project(self.project),
+        }
+    }
+
+    /// A limit that leaves enough after what is left out, since the SQL legs cut before we filter.
+    fn widened(&self, limit: usize) -> usize {
+        limit + self.left_out.len()
+    }
+
+    fn keep<T>(&self, found: Vec<T>, id: impl Fn(&T) -> EpisodeId, limit: usize) -> Vec<T> {
+        found
+            .into_iter()
+            .filter(|item| !self.left_out.contains(&id(item)))
+            .take(limit)
+            .collect()
+    }
+}
+
+/// Full-text hits over all episodes in scope, best first.
+///
+/// # Errors
+/// The degradation that names why the leg is absent.
+pub(super) fn bm25(reader: &Reader, query: &Query, bounds: &Bounds<'_>) -> Result<Vec<(EpisodeId, Bm25)>, Degradation> {
+    let project = match bounds.store_scope() {
+        Scope::All => None,
+        Scope::Project(project) => Some(project),
+    };
+    let Some(expression) = MatchExpression::any_of(&query.terms, project) else {
+        return Ok(Vec::new());
+    };
+    let hits = reader
+        .bm25(&expression, bounds.widened(BM25_LIMIT))
+        .map_err(absent(Degradation::Bm25Absent))?;
+    Ok(bounds.keep(hits, |(id, _)| *id, BM25_LIMIT))
+}
+
+/// The most recently accessed episodes with an embedding.
+///
+/// # Errors
+/// The degradation that names why the leg is absent.
+pub(super) fn recent(reader: &Reader, bounds: &Bounds<'_>) -> Result<Vec<EpisodeId>, Degradation> {
+    let found = reader
+        .recently_accessed(bounds.store_scope(), bounds.widened(RECENT_LIMIT))
+        .map_err(absent(Degradation::RecentAbsent))?;
+    Ok(bounds.keep(found, |id| *id, RECENT_LIMIT))
+}
+
+/// The episodes nearest to the prompt by their codes: those in scope, and the nearest of other projects where these may
+/// take part on strong evidence.
+pub(super) fn coarse(codes: &CodeIndex, embedding: &Embedding, bounds: &Bounds<'_>) -> Vec<EpisodeId> {
+    let code = embedding.bit_code();
+    let kept = |id: EpisodeId| !bounds.left_out.contains(&id);
+    let mut found = match bounds.store_scope() {
+        Scope::All => codes.nearest(&code, COARSE_LIMIT, |id, _| kept(id)),
+        Scope::Project(own) => codes.nearest(&code, COARSE_LIMIT, |id, project| project == own && kept(id)),
+    };
+    if bounds.scope == ScopeRule::ProjectFirst {
+        found.extend(codes.nearest(&code, FOREIGN_LIMIT, |id, project| project != bounds.project && kept(id)));
+    }
+    found
+}
+
+/// Supplies the prompt's embedding, waiting at most the given time.
+pub type EmbeddingSource<'a> = dyn FnMut(Duration) -> Result<Embedding, Degradation> + 'a;
+
+fn absent(degradation: Degradation) -> impl FnOnce(QueryError) -> Degradation {
+    move |error| {
+        if !matches!(error, QueryError::Interrupted { .. }) {
+            tracing::warn!(leg = degradation.as_str(), %error, "a leg failed");
+        }
+        degradation
+    }
+}

@@ -1,0 +1,120 @@
+//! A prompt as it was typed into what the legs ask: cleaned text and content terms.
+
+use remembrancer_schema::query_terms;
+
+use crate::fence::strip_fenced;
+
+/// At most this many terms go to the full-text leg: bounds its work for a prompt of any length.
+pub(super) const MAX_TERMS: usize = 32;
+/// At most this many bytes of a prompt are looked at; a longer one keeps its head and its tail.
+pub(super) const MAX_PROMPT_BYTES: usize = 16 * 1024;
+
+/// What one prompt asks of the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// The prompt without our own blocks and without a leading slash command, bounded in length.
+    pub text: String,
+    /// Its content terms as the index has them, deduplicated.
+    pub terms: Vec<String>,
+    /// Whether the prompt was nothing but a slash command.
+    pub bare_command: bool,
+}
+
+impl Query {
+    /// Reads `prompt`.
+    pub fn of(prompt: &str) -> Self {
+        let stripped = strip_fenced(prompt);
+        let (text, bare_command) = without_command(stripped.trim());
+        let text = head_and_tail(text, MAX_PROMPT_BYTES);
+        let terms = query_terms(&text, MAX_TERMS);
+        Self {
+            text,
+            terms,
+            bare_command,
+        }
+    }
+}
+
+/// Drops a leading slash command (`/review`), but not a path (`/usr/bin/env fails`): the words after a command are what
+/// the person said.
+fn without_command(text: &str) -> (&str, bool) {
+    let first = text.split_whitespace().next().unwrap_or("");
+    let Some(name) = first.strip_prefix('/') else {
+        return (text, false);
+    };
+    let is_command = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    if !is_command {
+        return (text, false);
+    }
+    let rest = text[first.len()..].trim_start();
+    (rest, rest.is_empty())
+}
+
+fn head_and_tail(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let head = floor_boundary(text, limit * 3 / 4);
+    let tail = ceil_boundary(text, text.len() - limit / 4);
+    format!("{}\n{}", &text[..head], &text[tail..])
+}
+
+fn floor_boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn ceil_boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(prompt: &str, text: &str, bare_command: bool) {
+        let query = Query::of(prompt);
+        assert_eq!((query.text.as_str(), query.bare_command), (text, bare_command));
+    }
+
+    #[test]
+    fn a_slash_command_leaves_its_arguments() {
+        check("/compact", "", true);
+        check("/review the migration code", "the migration code", false);
+        check("/plugin:run it", "it", false);
+    }
+
+    #[test]
+    fn a_path_is_not_a_command() {
+        check("/usr/bin/env fails", "/usr/bin/env fails", false);
+        check("/etc is full", "is full", false);
+    }
+
+    #[test]
+    fn our_own_block_is_not_part_of_the_question() {
+        check(
+            "<remembrancer-recollections>x</remembrancer-recollections> fix it",
+            "fix it",
+            false,
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_prompt_gives_a_bounded_query(prompt in "\\PC{0,400}", repeat in 1usize..60) {
+            let query = Query::of(&prompt.repeat(repeat));
+            prop_assert!(query.text.len() <= MAX_PROMPT_BYTES + 1);
+            prop_assert!(query.terms.len() <= MAX_TERMS);
+        }
+    }
+}
