@@ -1,0 +1,93 @@
+//! The command line: one file a command. Everything that a person reads is printed below here, and nowhere else.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the command line is where people read"
+)]
+
+mod ask;
+mod error;
+mod forget;
+mod recall;
+mod run;
+mod samples;
+mod status;
+mod steer;
+mod surroundings;
+mod try_it;
+mod why;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use error::CliError;
+use surroundings::Surroundings;
+
+/// A long-term memory for coding agents. It reads the transcripts that they leave, and reminds them of what fits a prompt.
+#[derive(Debug, Parser)]
+#[command(name = "remembrancer", version = remembrancer_hooks::VERSION, arg_required_else_help = true)]
+struct Arguments {
+    /// Another settings file than the usual one.
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show what it does, with your own transcripts, in a folder that is thrown away.
+    Try(try_it::TryArguments),
+    /// Run the daemon in the foreground.
+    Run,
+    /// Ask what is remembered that fits a prompt.
+    Recall(recall::RecallArguments),
+    /// Say why the last prompt got what it got, or nothing.
+    Why(why::WhyArguments),
+    /// Show the whole of one episode.
+    Show(why::ShowArguments),
+    /// Say how the daemon is and what the memory holds.
+    Status(status::StatusArguments),
+    /// Stop remembering and recalling for a while.
+    Pause(steer::PauseArguments),
+    /// End a pause.
+    Resume(steer::PlainArguments),
+    /// Keep what happens below a folder out of the memory.
+    Exclude(steer::PathArguments),
+    /// Take back an `exclude`.
+    Include(steer::PathArguments),
+    /// Delete from the memory, for good.
+    Forget(forget::ForgetArguments),
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match dispatch(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            error.exit_code()
+        }
+    }
+}
+
+fn dispatch(arguments: Arguments) -> Result<(), CliError> {
+    let surroundings = Surroundings::of_process(arguments.config)?;
+    match arguments.command {
+        Command::Try(arguments) => try_it::run(&arguments, &surroundings),
+        Command::Run => run::run(surroundings),
+        Command::Recall(arguments) => recall::run(&arguments, &surroundings),
+        Command::Why(arguments) => why::run(&arguments, &surroundings),
+        Command::Show(arguments) => why::show(&arguments, &surroundings),
+        Command::Status(arguments) => status::run(&arguments, &surroundings),
+        Command::Pause(arguments) => steer::pause(&arguments, &surroundings),
+        Command::Resume(arguments) => steer::resume(&arguments, &surroundings),
+        Command::Exclude(arguments) => steer::exclude(&arguments, &surroundings),
+        Command::Include(arguments) => steer::include(&arguments, &surroundings),
+        Command::Forget(arguments) => forget::run(&arguments, &surroundings),
+    }
+}

@@ -1,0 +1,57 @@
+//! Asks the daemon if one runs.
+
+use std::time::Duration;
+
+use remembrancer_hooks::protocol::{Answer, Reply, Request};
+use remembrancer_hooks::{Client, ClientError};
+use remembrancer_schema::{Reader, Writer};
+use serde_json::Value;
+
+use super::error::{CliError, Kind};
+use super::surroundings::Surroundings;
+use crate::single::Single;
+
+/// How long a command waits for its answer; `forget` over a large store is the longest.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// The daemon's reply; `None` where no daemon runs.
+pub(super) fn reply(surroundings: &Surroundings, request: &Request) -> Result<Option<Reply>, CliError> {
+    match Client::new(surroundings.places.clone()).call(request, PATIENCE) {
+        Ok(reply) => Ok(Some(reply)),
+        Err(ClientError::NoDaemon { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The data of the daemon's answer; `None` where no daemon runs.
+pub(super) fn data(surroundings: &Surroundings, request: &Request) -> Result<Option<Value>, CliError> {
+    match reply(surroundings, request)? {
+        None => Ok(None),
+        Some(Reply::Answer(Answer { ok: true, data, .. })) => Ok(Some(data)),
+        Some(Reply::Answer(Answer { error, .. })) => Err(CliError::new(
+            Kind::NotFound,
+            error.unwrap_or_else(|| "the daemon refused".to_owned()),
+        )),
+        Some(Reply::Recall(_)) => Err(CliError::new(Kind::Daemon, "the daemon answered something else")),
+    }
+}
+
+/// The store, read-only, for when no daemon runs.
+pub(super) fn reader(surroundings: &Surroundings) -> Result<Reader, CliError> {
+    Ok(Reader::open(&surroundings.places.database_file())?)
+}
+
+/// The store, for when no daemon runs: held so that none starts meanwhile.
+pub(super) fn writer(surroundings: &Surroundings) -> Result<(Single, Writer), CliError> {
+    let single = Single::take(&surroundings.places.data_dir())?;
+    Ok((single, Writer::open(&surroundings.places.database_file())?))
+}
+
+/// Prints `value` as JSON for `--json`, else as `human` words it.
+pub(super) fn print(value: &Value, json: bool, human: impl FnOnce(&Value)) {
+    if json {
+        println!("{value:#}");
+    } else {
+        human(value);
+    }
+}

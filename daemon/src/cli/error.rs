@@ -1,0 +1,135 @@
+//! What a command says when it can't: one line that names the place, a hint that names the remedy, an exit code.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use remembrancer_hooks::ClientError;
+use remembrancer_schema::OpenError;
+
+use crate::config::ConfigError;
+use crate::control::ControlError;
+use crate::single::SingleError;
+
+/// The kinds of failure, each with its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Something failed (1).
+    Failed,
+    /// The settings or the arguments can't be used (2).
+    Usage,
+    /// What was asked for is not there (3).
+    NotFound,
+    /// The database can't be used (4).
+    Store,
+    /// A daemon runs already, or none does where one is needed (5).
+    Daemon,
+}
+
+/// A failed command.
+#[derive(Debug)]
+pub(super) struct CliError {
+    kind: Kind,
+    message: String,
+    hint: Option<String>,
+}
+
+impl CliError {
+    pub(super) fn new(kind: Kind, message: impl fmt::Display) -> Self {
+        Self {
+            kind,
+            message: message.to_string(),
+            hint: None,
+        }
+    }
+
+    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(super) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self.kind {
+            Kind::Failed => 1,
+            Kind::Usage => 2,
+            Kind::NotFound => 3,
+            Kind::Store => 4,
+            Kind::Daemon => 5,
+        })
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        if let Some(hint) = &self.hint {
+            write!(f, "\nhint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+/// An error and its causes on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+impl From<ConfigError> for CliError {
+    fn from(error: ConfigError) -> Self {
+        Self::new(Kind::Usage, chain(&error)).with_hint("the settings with their defaults are in the README's \"Settings\"")
+    }
+}
+
+impl From<OpenError> for CliError {
+    fn from(error: OpenError) -> Self {
+        Self::new(Kind::Store, chain(&error))
+    }
+}
+
+impl From<SingleError> for CliError {
+    fn from(error: SingleError) -> Self {
+        Self::new(Kind::Daemon, chain(&error))
+    }
+}
+
+impl From<ClientError> for CliError {
+    fn from(error: ClientError) -> Self {
+        Self::new(Kind::Daemon, chain(&error))
+    }
+}
+
+impl From<ControlError> for CliError {
+    fn from(error: ControlError) -> Self {
+        let kind = match error {
+            ControlError::Unknown(_) => Kind::NotFound,
+            ControlError::Store(_) => Kind::Store,
+            ControlError::File(_) => Kind::Failed,
+        };
+        Self::new(kind, chain(&error))
+    }
+}
+
+impl From<remembrancer_schema::QueryError> for CliError {
+    fn from(error: remembrancer_schema::QueryError) -> Self {
+        Self::new(Kind::Store, chain(&error))
+    }
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(Kind::Failed, chain(&error))
+    }
+}
+
+impl From<anyhow::Error> for CliError {
+    fn from(error: anyhow::Error) -> Self {
+        let kind = if error.is::<OpenError>() { Kind::Store } else { Kind::Failed };
+        Self::new(kind, format!("{error:#}"))
+    }
+}

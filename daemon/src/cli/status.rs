@@ -1,0 +1,142 @@
+//! `remembrancer status`: in one screen what is remembered, what waits, how fast recall is, and what is wrong.
+
+use clap::Args;
+use remembrancer_hooks::protocol::Request;
+use serde_json::Value;
+
+use super::ask;
+use super::error::CliError;
+use super::surroundings::Surroundings;
+use crate::{clock, control};
+
+/// Files with problems that the screen names; the others are counted.
+const NAMED_FILES: usize = 8;
+
+#[derive(Debug, Args)]
+pub(super) struct StatusArguments {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// First wait until all that stands in the transcripts now is in the memory.
+    #[arg(long)]
+    flush: bool,
+}
+
+pub(super) fn run(arguments: &StatusArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    if arguments.flush {
+        ask::data(surroundings, &Request::Flush)?;
+    }
+    let status = match ask::data(surroundings, &Request::Status)? {
+        Some(status) => status,
+        None => control::store_status(&ask::reader(surroundings)?, clock::now())?,
+    };
+    ask::print(&status, arguments.json, print_status);
+    Ok(())
+}
+
+fn print_status(status: &Value) {
+    let number = |value: &Value| value.as_u64().unwrap_or_default();
+    match status["daemon"]["pid"].as_u64() {
+        Some(pid) => println!(
+            "daemon:     running, process {pid}, since {}",
+            text(&status["daemon"]["started"])
+        ),
+        None => println!("daemon:     not running; start it with `remembrancer run`"),
+    }
+    if !status["paused"].is_null() {
+        println!("PAUSED      {}", text(&status["paused"]));
+    }
+    println!(
+        "memory:     {} episodes of {} sessions in {} projects; {} with a vector, {} waiting for one",
+        number(&status["episodes"]),
+        number(&status["sessions"]),
+        number(&status["projects"]),
+        number(&status["embedded"]),
+        number(&status["embedding_backlog"])
+    );
+    println!(
+        "transcripts: {} read, {} of them gone since; {} records, {} lines passed over; {} waiting",
+        number(&status["transcripts"]),
+        number(&status["transcripts_missing"]),
+        number(&status["records"]),
+        number(&status["skipped_lines"]),
+        number(&status["ingest"]["transcripts_waiting"])
+    );
+    println!(
+        "model:      {}",
+        status["daemon"]["model"]
+            .as_str()
+            .or(status["embedding_model"].as_str())
+            .unwrap_or("none yet")
+    );
+    println!(
+        "disk:       {:.1} MB",
+        (number(&status["database_bytes"]) + number(&status["wal_bytes"])) as f64 / 1e6
+    );
+    if let Some(resident) = status["daemon"]["memory"]["resident_bytes"].as_u64() {
+        let anonymous = number(&status["daemon"]["memory"]["anonymous_bytes"]);
+        println!(
+            "resident:   {:.0} MB, {:.0} MB of it not backed by a file",
+            resident as f64 / 1e6,
+            anonymous as f64 / 1e6
+        );
+    }
+    print_recalls(&status["recalls"]);
+    print_problems(status);
+}
+
+fn print_recalls(recalls: &Value) {
+    let Some(count) = recalls["count"].as_u64() else { return };
+    match (recalls["p50_millis"].as_f64(), recalls["p99_millis"].as_f64()) {
+        (Some(p50), Some(p99)) => {
+            println!(
+                "recalls:    {count}, {} shown something; p50 {p50:.1} ms, p99 {p99:.1} ms",
+                recalls["shown"]
+            );
+        }
+        _ => println!("recalls:    none yet"),
+    }
+    for (title, key) in [
+        ("nothing shown because", "nothing_shown_because"),
+        ("degraded", "degradations"),
+    ] {
+        let counts: Vec<String> = recalls[key]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect();
+        if !counts.is_empty() {
+            println!("  {title}: {}", counts.join(", "));
+        }
+    }
+}
+
+fn print_problems(status: &Value) {
+    for path in status["excluded"].as_array().into_iter().flatten() {
+        println!("excluded:   {}", text(path));
+    }
+    for problem in status["problems"].as_array().into_iter().flatten() {
+        println!("problem:    {}", text(problem));
+    }
+    let by_file = status["problems_by_file"].as_array().cloned().unwrap_or_default();
+    for problem in by_file.iter().take(NAMED_FILES) {
+        println!(
+            "passed over: {} x {}, first at {}:{}",
+            problem["count"],
+            text(&problem["kind"]),
+            text(&problem["file"]),
+            problem["first_line"]
+        );
+    }
+    if by_file.len() > NAMED_FILES {
+        println!(
+            "  and in {} more places; see `remembrancer status --json`",
+            by_file.len() - NAMED_FILES
+        );
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

@@ -1,0 +1,100 @@
+//! The folder that is thrown away: it stands in for the user's home, so that nothing of the real one is touched.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use remembrancer_hooks::Environment;
+use remembrancer_hooks::places::Places;
+use tempfile::TempDir;
+
+use crate::cli::error::CliError;
+
+/// The session in whose name the prompt is asked.
+pub(super) const SESSION: &str = "try";
+
+/// The folder, removed with all that is in it when this is dropped.
+pub(super) struct Throwaway {
+    folder: TempDir,
+    environment: Environment,
+}
+
+impl Throwaway {
+    pub(super) fn make() -> Result<Self, CliError> {
+        let folder = tempfile::Builder::new().prefix("remembrancer-try-").tempdir()?;
+        let home = folder.path().join("home");
+        let run = folder.path().join("run");
+        for made in [&home, &run] {
+            crate::files::private_folder(made)?;
+        }
+        let (data, state, config) = homes(&home);
+        let environment = Environment {
+            data_home: data,
+            state_home: state,
+            config_home: config,
+            runtime_dir: Some(run.clone()),
+            explicit_socket: Some(run.join("remembrancer.sock")),
+            run_user: folder.path().join("none"),
+            temporary: PathBuf::from("/tmp"),
+            uid: rustix::process::getuid().as_raw(),
+            guard: false,
+        };
+        Ok(Self { folder, environment })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(super) fn places(&self) -> Places {
+        Places::new(&self.environment)
+    }
+
+    pub(super) fn database(&self) -> PathBuf {
+        self.places().database_file()
+    }
+
+    pub(super) fn recollection_file(&self) -> PathBuf {
+        self.places().recollection_path("claude-code", SESSION)
+    }
+
+    /// Settings that read `roots` alone, at most `newest` transcripts, and look at all projects.
+    pub(super) fn write_config(&self, roots: &[PathBuf], newest: usize) -> Result<(), CliError> {
+        let file = self.places().config_file();
+        crate::files::private_folder(file.parent().unwrap_or(&file))?;
+        let roots: Vec<String> = roots
+            .iter()
+            .map(|root| toml::Value::from(root.to_string_lossy().as_ref()).to_string())
+            .collect();
+        let text = format!(
+            "[transcripts]\nclaude_code = [{}]\nusual_folders = false\nnewest = {newest}\n\n[recall]\nscope = \"all\"\n\n\
+             [backfill]\ncpu = \"100%\"\n\n[log]\nlevel = \"warn\"\n",
+            roots.join(", ")
+        );
+        Ok(fs_err::write(file, text)?)
+    }
+
+    /// Makes `command` see this folder as its user's home.
+    pub(super) fn surround<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        let environment = &self.environment;
+        command
+            .env("HOME", self.folder.path().join("home"))
+            .env("XDG_DATA_HOME", &environment.data_home)
+            .env("XDG_STATE_HOME", &environment.state_home)
+            .env("XDG_CONFIG_HOME", &environment.config_home)
+            .env("XDG_RUNTIME_DIR", self.folder.path().join("run"))
+            .env("REMEMBRANCER_SOCKET", self.folder.path().join("run/remembrancer.sock"))
+            .env_remove("REMEMBRANCER_GUARD")
+            .env_remove("REMEMBRANCER_BUDGET")
+            .env_remove("CLAUDE_CONFIG_DIR")
+            .env_remove("NOTIFY_SOCKET")
+    }
+}
+
+/// Data, state and settings folders below `home`, where the system's rules put them.
+fn homes(home: &Path) -> (PathBuf, PathBuf, PathBuf) {
+    if cfg!(target_os = "macos") {
+        let support = home.join("Library/Application Support");
+        return (support.clone(), support.clone(), support);
+    }
+    (home.join(".local/share"), home.join(".local/state"), home.join(".config"))
+}

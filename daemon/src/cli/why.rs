@@ -1,0 +1,152 @@
+//! `why`: what became of the last prompt; `show`: the whole of one episode.
+
+use clap::Args;
+use remembrancer_hooks::protocol::Request;
+use serde_json::Value;
+
+use super::ask;
+use super::error::CliError;
+use super::surroundings::Surroundings;
+use crate::control;
+
+#[derive(Debug, Args)]
+pub(super) struct WhyArguments {
+    /// The last prompt of this session; of all sessions if not given.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArguments {
+    /// The episode's id, or its first digits, as a recollection names it.
+    id: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &WhyArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    let request = Request::Why {
+        session: arguments.session.clone(),
+    };
+    let why = match ask::data(surroundings, &request)? {
+        Some(why) => why,
+        None => control::why(&ask::reader(surroundings)?, arguments.session.as_deref())?,
+    };
+    ask::print(&why, arguments.json, explain);
+    Ok(())
+}
+
+pub(super) fn show(arguments: &ShowArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    let episode = match ask::data(
+        surroundings,
+        &Request::Show {
+            id: arguments.id.clone(),
+        },
+    )? {
+        Some(episode) => episode,
+        None => control::show(&ask::reader(surroundings)?, &arguments.id)?.0,
+    };
+    ask::print(&episode, arguments.json, print_episode);
+    Ok(())
+}
+
+/// Prints what `why` answered.
+pub(super) fn explain(why: &Value) {
+    let text = |key: &str| why[key].as_str().unwrap_or_default().to_owned();
+    println!("Prompt of {} in session {}", text("at"), text("session"));
+    println!("terms: {}", strings(&why["terms"]).join(" "));
+    match why["reason"].as_str() {
+        Some(reason) => println!("nothing was shown: {reason}"),
+        None => println!("pool: {} candidates", why["pool"]),
+    }
+    let degradations = strings(&why["degradations"]);
+    if !degradations.is_empty() {
+        println!("degraded: {}", degradations.join(", "));
+    }
+    print_candidates(&why["candidates"]);
+    let stages: Vec<String> = why["stages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|stage| {
+            let millis = stage["micros"].as_f64().unwrap_or_default() / 1_000.0;
+            format!("{} {millis:.1}", stage["name"].as_str().unwrap_or_default())
+        })
+        .collect();
+    println!("milliseconds: {}", stages.join(", "));
+}
+
+/// Prints the candidates of a `why`, one line each, with the rank in each leg.
+pub(super) fn print_candidates(candidates: &Value) {
+    let Some(candidates) = candidates.as_array().filter(|candidates| !candidates.is_empty()) else {
+        return;
+    };
+    println!(
+        "{:<12} {:<9} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}  asked",
+        "", "id", "score", "cosine", "bm25", "vector", "recency", "access"
+    );
+    for candidate in candidates {
+        let rank = |leg: &str| {
+            candidate["ranks"][leg]
+                .as_u64()
+                .map_or_else(|| "-".to_owned(), |rank| format!("#{rank}"))
+        };
+        let verdict = match candidate["shown"].as_u64() {
+            Some(position) => format!("shown {position}"),
+            None => candidate["dropped"].as_str().unwrap_or("-").to_owned(),
+        };
+        println!(
+            "{verdict:<12} {:<9} {:>7.4} {:>7} {:>7} {:>7} {:>7} {:>7}  {}",
+            candidate["id"].as_str().unwrap_or("gone"),
+            candidate["score"].as_f64().unwrap_or_default(),
+            candidate["cosine"]
+                .as_f64()
+                .map_or_else(|| "-".to_owned(), |cosine| format!("{cosine:.3}")),
+            rank("bm25"),
+            rank("vector"),
+            rank("recency"),
+            rank("access"),
+            candidate["asked"].as_str().unwrap_or_default(),
+        );
+    }
+}
+
+fn print_episode(episode: &Value) {
+    for key in [
+        "id",
+        "at",
+        "project",
+        "cwd",
+        "session",
+        "source",
+        "importance",
+        "importance_rule",
+    ] {
+        if let Some(value) = episode[key].as_str() {
+            println!("{key}: {value}");
+        }
+    }
+    for key in ["files", "commands", "errors", "tools"] {
+        let values = strings(&episode["facets"][key]);
+        if !values.is_empty() {
+            println!("{key}: {}", values.join(", "));
+        }
+    }
+    for key in ["prompt", "answer"] {
+        let text = episode[key].as_str().unwrap_or_default();
+        println!("\n{key}:\n{}", remembrancer_processor::recall::clean(text));
+    }
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|item| item.as_str().map(str::to_owned))
+        .collect()
+}

@@ -1,0 +1,280 @@
+//! What the user asks of the memory apart from recall: why, show, status, pause, exclude, forget. Each is a function over
+//! a [`Reader`] or a [`Writer`] that gives JSON, used by the daemon's server and, where no daemon runs, by the command
+//! line itself.
+
+use jiff::Timestamp;
+use remembrancer_hooks::protocol::ForgetTarget as Target;
+use remembrancer_schema::{
+    EpisodeText, ForgetTarget, LoggedCandidate, Pause, QueryError, Reader, SessionKey, UnixMillis, Writer,
+};
+use serde_json::{Value, json};
+
+/// The counter of what [`include`] asked for: that all transcripts are read again, since what was written under an exclusion
+/// was passed over. Kept in the store, so that it is done though no daemon runs, or one is stopped meanwhile.
+const REREADS_WANTED: &str = "rereads-wanted";
+/// The counter of what was done of it.
+pub(crate) const REREADS_DONE: &str = "rereads-done";
+
+/// What can't be done, in words for the person who asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ControlError {
+    /// The store's error.
+    #[error(transparent)]
+    Store(#[from] QueryError),
+    /// A file could not be removed.
+    #[error(transparent)]
+    File(#[from] std::io::Error),
+    /// Nothing answers to that name or id.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+/// How often `forget` tries to empty the database's log before it leaves that to the next upkeep.
+const CHECKPOINTS: usize = 5;
+
+/// Why the last prompt (of `session`, if given) got what it got.
+///
+/// # Errors
+/// [`ControlError`].
+pub(crate) fn why(reader: &Reader, session: Option<&str>) -> Result<Value, ControlError> {
+    let logged = match session {
+        None => reader.last_recollection(None)?,
+        Some(id) => reader.last_recollection(Some(&SessionKey {
+            agent: "claude-code".to_owned(),
+            external_id: id.to_owned(),
+        }))?,
+    };
+    let Some(logged) = logged else {
+        return Err(ControlError::Unknown("no prompt has been answered yet".to_owned()));
+    };
+    let log = logged.log;
+    let ids: Vec<_> = log.candidates.iter().map(|candidate| candidate.episode).collect();
+    let texts = reader.texts(&ids)?;
+    let candidates: Vec<Value> = log
+        .candidates
+        .iter()
+        .map(|candidate| candidate_json(candidate, texts.iter().find(|text| text.id == candidate.episode)))
+        .collect();
+    Ok(json!({
+        "at": rfc3339(log.at),
+        "session": log.session.external_id,
+        "reason": log.reason,
+        "terms": log.terms,
+        "pool": log.pool,
+        "stages": log.stages.iter().map(|(name, micros)| json!({"name": name, "micros": micros})).collect::<Vec<_>>(),
+        "degradations": log.degradations,
+        "candidates": candidates,
+    }))
+}
+
+fn candidate_json(candidate: &LoggedCandidate, text: Option<&EpisodeText>) -> Value {
+    json!({
+        "id": text.map(|text| text.uid.short()),
+        "date": text.map(|text| date(text.created_at)),
+        "project": text.and_then(|text| text.project_name.clone()),
+        "asked": text.map(|text| first_line(&text.prompt)),
+        "score": candidate.fused,
+        "ranks": {
+            "bm25": candidate.bm25_rank,
+            "vector": candidate.vector_rank,
+            "recency": candidate.recency_rank,
+            "access": candidate.access_rank,
+        },
+        "bm25": candidate.bm25,
+        "cosine": candidate.cosine,
+        "shown": candidate.position,
+        "dropped": candidate.gate,
+    })
+}
+
+/// The whole of the episode whose id begins with `id`; looking at it counts as a use.
+///
+/// # Errors
+/// [`ControlError`].
+pub(crate) fn show(reader: &Reader, id: &str) -> Result<(Value, remembrancer_schema::EpisodeId), ControlError> {
+    let mut found = reader.find_episode(id)?;
+    if found.len() > 1 && found.iter().any(|text| text.uid != found[0].uid) {
+        let ids: Vec<String> = found.iter().map(|text| text.uid.to_string()).collect();
+        return Err(ControlError::Unknown(format!(
+            "{id} is the beginning of several ids: {}",
+            ids.join(", ")
+        )));
+    }
+    let Some(text) = found.pop() else {
+        return Err(ControlError::Unknown(format!("no episode's id begins with {id}")));
+    };
+    Ok((episode_json(&text), text.id))
+}
+
+/// An episode as JSON.
+pub(crate) fn episode_json(text: &EpisodeText) -> Value {
+    json!({
+        "id": text.uid.to_string(),
+        "agent": text.agent,
+        "session": text.session,
+        "project": text.project_name,
+        "cwd": text.cwd,
+        "source": text.source,
+        "at": rfc3339(text.created_at),
+        "turn": text.turn,
+        "part": text.part,
+        "importance": format!("{:?}", text.importance).to_lowercase(),
+        "importance_rule": text.importance_rule,
+        "prompt": text.prompt,
+        "answer": text.answer,
+        "facets": text.facets,
+    })
+}
+
+/// Stops remembering and recalling until `until`, or until [`resume`].
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn pause(writer: &mut Writer, until: Option<UnixMillis>) -> Result<(Value, Pause), ControlError> {
+    let pause = until.map_or(Pause::Indefinite, Pause::Until);
+    writer.set_paused(Some(pause))?;
+    Ok((json!({"paused": true, "until": until.map(rfc3339)}), pause))
+}
+
+/// Ends a pause.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn resume(writer: &mut Writer) -> Result<Value, ControlError> {
+    writer.set_paused(None)?;
+    Ok(json!({"paused": false}))
+}
+
+/// Keeps what happens below `path` out of the memory, and hides what is in it already.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn exclude(writer: &mut Writer, path: &str, now: UnixMillis) -> Result<Value, ControlError> {
+    let hidden = writer.exclude_path(path, now)?;
+    Ok(json!({"excluded": path, "hidden": hidden}))
+}
+
+/// Takes back an [`exclude`].
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn include(writer: &mut Writer, path: &str) -> Result<Value, ControlError> {
+    writer.add_counter(REREADS_WANTED, 1)?;
+    let restored = writer.include_path(path)?;
+    Ok(json!({"included": path, "restored": restored}))
+}
+
+/// How many times all transcripts were to be read again and were not.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn open_rereads(reader: &Reader) -> Result<u64, QueryError> {
+    let counters = reader.counters()?;
+    let value = |name: &str| {
+        counters
+            .iter()
+            .find(|(known, _)| known == name)
+            .map_or(0, |(_, value)| *value)
+    };
+    Ok(value(REREADS_WANTED).saturating_sub(value(REREADS_DONE)))
+}
+
+/// What `target` names in this store.
+///
+/// # Errors
+/// [`ControlError::Unknown`] where it names nothing; the store's error.
+pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTarget, ControlError> {
+    Ok(match target {
+        Target::Episode(id) => ForgetTarget::Episode(id),
+        Target::Session(external_id) => ForgetTarget::Session {
+            agent: None,
+            external_id,
+        },
+        Target::Path(path) => ForgetTarget::Path(path),
+        Target::Matching(words) => ForgetTarget::Matching(words),
+        Target::All => ForgetTarget::All,
+        Target::Project(name) => {
+            let named = |(_, known, root): &(_, String, Option<String>)| *known == name || root.as_deref() == Some(&name);
+            let mut found = reader.projects()?.into_iter().filter(named);
+            match (found.next(), found.next()) {
+                (Some((project, _, _)), None) => ForgetTarget::Project(project),
+                (None, _) => return Err(ControlError::Unknown(format!("no project is named {name}, or has that root"))),
+                (Some(_), Some(_)) => {
+                    return Err(ControlError::Unknown(format!(
+                        "several projects are named {name}; give the root folder"
+                    )));
+                }
+            }
+        }
+    })
+}
+
+/// Deletes what `target` names, for good.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn forget(writer: &mut Writer, target: &ForgetTarget, now: UnixMillis) -> Result<Value, ControlError> {
+    let forgotten = writer.forget(target, now)?;
+    // A reader in the middle of a query keeps the log's bytes; it is done in a moment.
+    let mut log_emptied = forgotten.log_emptied;
+    for _ in 0..CHECKPOINTS {
+        log_emptied = log_emptied || writer.checkpoint()?;
+    }
+    Ok(json!({"forgotten": forgotten.episodes, "turns": forgotten.turn_uids.len(), "log_emptied": log_emptied}))
+}
+
+/// What the store holds, for `status`.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, ControlError> {
+    let stats = reader.stats()?;
+    let paused = match reader.paused()? {
+        Some(Pause::Indefinite) => json!("until resumed"),
+        Some(Pause::Until(until)) if now < until => json!(rfc3339(until)),
+        _ => Value::Null,
+    };
+    Ok(json!({
+        "sessions": stats.sessions,
+        "projects": stats.projects,
+        "episodes": stats.episodes,
+        "hidden": stats.hidden,
+        "embedded": stats.embedded,
+        "embedding_backlog": stats.backlog,
+        "transcripts": stats.sources,
+        "transcripts_missing": stats.missing_sources,
+        "records": stats.records,
+        "skipped_lines": stats.skipped,
+        "forgotten_turns": stats.tombstones,
+        "database_bytes": stats.db_bytes,
+        "wal_bytes": stats.wal_bytes,
+        "schema_version": stats.schema_version,
+        "embedding_model": stats.model.map(|(id, _)| id),
+        "paused": paused,
+        "excluded": reader.exclusions()?,
+        "problems_by_file": stats.problems.iter().map(|problem| json!({
+            "file": problem.path,
+            "kind": problem.kind,
+            "count": problem.count,
+            "first_line": problem.first_line,
+            "first_offset": problem.first_offset.0,
+        })).collect::<Vec<_>>(),
+    }))
+}
+
+/// A moment as RFC 3339 in UTC, to the second.
+pub(crate) fn rfc3339(at: UnixMillis) -> String {
+    format!("{:.0}", Timestamp::from_millisecond(at.0).unwrap_or(Timestamp::UNIX_EPOCH))
+}
+
+fn date(at: UnixMillis) -> String {
+    Timestamp::from_millisecond(at.0)
+        .unwrap_or(Timestamp::UNIX_EPOCH)
+        .strftime("%Y-%m-%d")
+        .to_string()
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    remembrancer_processor::recall::cut(&remembrancer_processor::recall::clean(line), 100)
+}

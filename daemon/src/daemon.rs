@@ -1,0 +1,297 @@
+//! The daemon as a whole: what is started in which order, what happens when a part of it ends, and in which order it stops.
+//!
+//! Stop order: refuse prompts → stop the watch and the ingest → finish the batch in hand → drain the writer, checkpoint,
+//! close → join the threads → remove the socket. All of it within [`STOP`].
+
+use std::path::PathBuf;
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use anyhow::Context;
+use remembrancer_hooks::places::Places;
+use remembrancer_processor::recall::CodeIndex;
+use remembrancer_schema::{Reader, Writer};
+use tokio::net::UnixListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::backlog_task::{Backlog, SharedCodes};
+use crate::clock;
+use crate::config::Config;
+use crate::control;
+use crate::conversations::Conversations;
+use crate::embedder::{self, EmbedderHandle};
+use crate::files::private_folder;
+use crate::ingest_task::{Ingest, IngestSetup};
+use crate::operations::Operations;
+use crate::politeness::{self, Politeness};
+use crate::progress::Progress;
+use crate::recall_task::{self, Recaller};
+use crate::scan::KnownFile;
+use crate::server;
+use crate::status::DaemonStatus;
+use crate::store::Store;
+use crate::threads::Threads;
+use crate::watch::Mailbox;
+
+/// How long an orderly stop may take; after that the process ends anyway, and the database is checked at the next start.
+pub const STOP: Duration = Duration::from_secs(5);
+
+/// How often the database's log is folded into it, and its statistics refreshed.
+const UPKEEP: Duration = Duration::from_mins(10);
+
+/// The dimension of the built-in model, for the empty codes before a model is loaded.
+const DIMENSION_BEFORE_LOADING: usize = 384;
+
+/// What the daemon needs from its surroundings.
+pub struct Setup {
+    /// The settings.
+    pub config: Config,
+    /// Where everything lies.
+    pub places: Places,
+    /// Folders with transcripts.
+    pub roots: Vec<PathBuf>,
+    /// The user's home folder, which is no project.
+    pub home: Option<PathBuf>,
+    /// Where the listener is bound.
+    pub socket: PathBuf,
+}
+
+/// Runs until `shutdown`, or until a part of it fails.
+///
+/// # Errors
+/// Where the store can't be opened, or a part ended before it was told to: its name, and why.
+pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationToken) -> anyhow::Result<()> {
+    let (socket, backoff_file) = (setup.socket.clone(), setup.places.backoff_file());
+    let House {
+        store,
+        embedder,
+        embedder_threads,
+        backlog,
+        ingest,
+        mailbox,
+        operations,
+    } = House::build(setup).await?;
+    let mut tasks = Tasks {
+        set: JoinSet::new(),
+        shutdown: shutdown.clone(),
+    };
+    let mut ingest_thread = Threads::default();
+    ingest_thread.spawn("ingest", move || {
+        politeness::lower_this_thread();
+        ingest.run();
+    })?;
+    tasks.spawn("ingest", watch_thread(ingest_thread, mailbox, shutdown.clone()));
+    tasks.spawn("embedding backlog", finish(backlog.run(shutdown.clone())));
+    tasks.spawn("upkeep", finish(upkeep(store.writer.clone(), shutdown.clone())));
+    tasks.spawn("server", server::serve(listener, operations, shutdown));
+    tracing::info!(socket = %socket.display(), "ready");
+    // A hook that met a silent daemon keeps still for a while: this one answers.
+    remembrancer_hooks::backoff::end(&backoff_file);
+    // Outside of systemd there is nobody to tell.
+    sd_notify::notify(&[sd_notify::NotifyState::Ready]).ok();
+
+    let outcome = tasks.run().await;
+    sd_notify::notify(&[sd_notify::NotifyState::Stopping]).ok();
+    drop((store.writer, store.prompts, store.background, embedder));
+    let joined = tokio::task::spawn_blocking(move || store.threads.join() & embedder_threads.join()).await;
+    fs_err::remove_file(&socket).ok();
+    outcome?;
+    anyhow::ensure!(matches!(joined, Ok(true)), "a thread panicked; see the log above");
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// All parts, connected and not yet running.
+struct House {
+    store: Store,
+    embedder: EmbedderHandle,
+    embedder_threads: Threads,
+    backlog: Backlog,
+    ingest: Ingest,
+    mailbox: Arc<Mailbox>,
+    operations: Arc<Operations>,
+}
+
+/// What several parts share.
+struct Shared {
+    progress: Arc<Progress>,
+    conversations: Arc<Conversations>,
+    mailbox: Arc<Mailbox>,
+    codes: SharedCodes,
+    politeness: Politeness,
+}
+
+impl House {
+    async fn build(setup: Setup) -> anyhow::Result<Self> {
+        let database = setup.places.database_file();
+        let writer = Writer::open(&database)?;
+        private_folder(&setup.places.recollections_dir())?;
+        recall_task::prune(&setup.places.recollections_dir());
+        let reader = Reader::open(&database)?;
+        let known = reader.sources()?.into_iter().map(KnownFile::from).collect();
+        let store = Store::start(writer, &database)?;
+        let (embedder, embedder_threads) = embedder::start(setup.config.model_dir.clone(), setup.config.device)?;
+        let shared = Shared::new(setup.config.backfill_share);
+        shared.progress.set_paused(reader.paused()?);
+        shared.mailbox.reread(control::open_rereads(&reader)?);
+        let backlog = shared.backlog(&store, &embedder);
+        let ingest = shared.ingest(&setup, &store, known);
+        let mailbox = Arc::clone(&shared.mailbox);
+        let log_key = store.writer.call(Writer::log_key).await??;
+        let operations = Arc::new(shared.operations(setup, &store, &embedder, log_key));
+        Ok(Self {
+            store,
+            embedder,
+            embedder_threads,
+            backlog,
+            ingest,
+            mailbox,
+            operations,
+        })
+    }
+}
+
+impl Shared {
+    fn new(backfill_share: f64) -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            progress: Arc::default(),
+            conversations: Arc::default(),
+            mailbox: Arc::default(),
+            codes: Arc::new(RwLock::new(CodeIndex::new(DIMENSION_BEFORE_LOADING))),
+            politeness: Politeness::new(backfill_share, processors),
+        }
+    }
+
+    fn backlog(&self, store: &Store, embedder: &EmbedderHandle) -> Backlog {
+        Backlog {
+            writer: store.writer.clone(),
+            background: store.background.clone(),
+            embedder: embedder.clone(),
+            codes: Arc::clone(&self.codes),
+            progress: Arc::clone(&self.progress),
+            politeness: self.politeness,
+        }
+    }
+
+    fn ingest(&self, setup: &Setup, store: &Store, known: Vec<KnownFile>) -> Ingest {
+        Ingest::new(IngestSetup {
+            roots: setup.roots.clone(),
+            exclude: setup.config.transcripts.exclude.clone(),
+            newest: setup.config.transcripts.newest,
+            rescan: setup.config.transcripts.rescan,
+            politeness: self.politeness,
+            home: setup.home.clone(),
+            known,
+            writer: store.writer.clone(),
+            progress: Arc::clone(&self.progress),
+            conversations: Arc::clone(&self.conversations),
+            mailbox: Arc::clone(&self.mailbox),
+        })
+    }
+
+    fn operations(self, setup: Setup, store: &Store, embedder: &EmbedderHandle, log_key: [u8; 32]) -> Operations {
+        let profile = setup.config.recall.profile.name;
+        Operations {
+            recaller: Recaller {
+                prompts: store.prompts.clone(),
+                writer: store.writer.clone(),
+                embedder: embedder.clone(),
+                codes: self.codes,
+                conversations: self.conversations,
+                progress: self.progress,
+                settings: Arc::new(setup.config.recall),
+                excluded: Arc::new(setup.config.transcripts.exclude),
+                places: Arc::new(setup.places),
+                home: setup.home,
+                log_key,
+            },
+            background: store.background.clone(),
+            mailbox: self.mailbox,
+            status: DaemonStatus {
+                started: clock::now(),
+                socket: setup.socket,
+                roots: setup.roots,
+                profile,
+            },
+        }
+    }
+}
+
+/// Tasks of which each must run until it is told to stop. One that ends before, well, badly or by a panic, stops the others.
+struct Tasks {
+    set: JoinSet<(&'static str, std::io::Result<()>)>,
+    shutdown: CancellationToken,
+}
+
+impl Tasks {
+    fn spawn(&mut self, name: &'static str, task: impl Future<Output = std::io::Result<()>> + Send + 'static) {
+        self.set.spawn(async move { (name, task.await) });
+    }
+
+    async fn run(mut self) -> anyhow::Result<()> {
+        let mut failure = Ok(());
+        while let Some(ended) = self.set.join_next().await {
+            let early = !self.shutdown.is_cancelled();
+            let result = match ended {
+                Ok((name, Ok(()))) if early => Err(anyhow::anyhow!("{name} ended by itself")),
+                Ok((name, Err(error))) => Err(error).with_context(|| format!("{name} failed")),
+                Ok((_, Ok(()))) => Ok(()),
+                Err(error) => Err(error).context("a task panicked"),
+            };
+            if let Err(error) = &result {
+                tracing::error!("{error:#}; stopping");
+            }
+            if failure.is_ok() {
+                failure = result;
+            }
+            self.shutdown.cancel();
+        }
+        failure
+    }
+}
+
+async fn finish(task: impl Future<Output = ()>) -> std::io::Result<()> {
+    task.await;
+    Ok(())
+}
+
+/// Waits for the ingest thread, and tells it to stop when the time has come.
+async fn watch_thread(thread: Threads, mailbox: Arc<Mailbox>, shutdown: CancellationToken) -> std::io::Result<()> {
+    let mut ended = tokio::task::spawn_blocking(move || thread.join());
+    let joined = tokio::select! {
+        biased;
+        joined = &mut ended => joined,
+        () = shutdown.cancelled() => {
+            mailbox.stop();
+            ended.await
+        }
+    };
+    match joined {
+        Ok(true) => Ok(()),
+        _ => Err(std::io::Error::other("its thread panicked")),
+    }
+}
+
+/// Keeps the database's log short and its statistics fresh.
+async fn upkeep(writer: crate::store::StoreHandle<Writer>, shutdown: CancellationToken) {
+    loop {
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => return,
+            () = tokio::time::sleep(UPKEEP) => {}
+        }
+        let kept = writer
+            .call(|writer| {
+                writer.optimize()?;
+                writer.checkpoint()
+            })
+            .await;
+        match kept {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "the database could not be tidied; it is tried again"),
+            Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! The ingest thread: changed transcripts first, then the backfill, newest first; bytes become turns, turns become
+//! episodes, and each step's episodes and file position are stored in one transaction.
+//!
+//! It is a thread and not a task, since all it does blocks: reading files, parsing, waiting for the writer. What happens
+//! to a file that can't be read, or a store that can't be written, is a problem that `status` shows; nothing is lost,
+//! since a position moves only with what was read before it.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use remembrancer_processor::ingest::{Agent, Turn, episodes};
+use remembrancer_processor::{Deadline, Stopwatch};
+use remembrancer_schema::{IngestBatch, ProjectId, QueryError, SessionKey, TurnUpsert, Writer};
+
+use crate::clock;
+use crate::control::REREADS_DONE;
+use crate::conversations::Conversations;
+use crate::politeness::Politeness;
+use crate::progress::Progress;
+use crate::project;
+use crate::scan::{self, FileStat, KnownFile, Scan};
+use crate::source_file::{SourceFile, Step};
+use crate::store::{StoreGone, StoreHandle};
+use crate::watch::{Mailbox, Watch};
+
+/// Transcripts whose parser is kept in memory. A conversation in progress is nearly always among the last few.
+const OPEN_FILES: usize = 32;
+/// How long ingest rests after the store refused a write, before it tries again.
+const AFTER_FAILURE: Duration = Duration::from_secs(10);
+/// When everything is looked at once more after a folder appeared: its own watch has begun by then.
+const SETTLE: Duration = Duration::from_millis(250);
+/// How often a paused ingest looks whether the pause is over.
+const PAUSED_LOOK: Duration = Duration::from_millis(500);
+
+/// What the ingest thread is given.
+pub(crate) struct IngestSetup {
+    /// Folders with transcripts.
+    pub roots: Vec<PathBuf>,
+    /// Paths never read, from the settings.
+    pub exclude: Vec<PathBuf>,
+    /// Only so many of the newest, if set.
+    pub newest: Option<usize>,
+    /// How often everything is looked at again.
+    pub rescan: Duration,
+    /// How much of the machine the backfill may take.
+    pub politeness: Politeness,
+    /// The user's home folder, which is no project.
+    pub home: Option<PathBuf>,
+    /// What was read of which file before.
+    pub known: Vec<KnownFile>,
+    /// The store.
+    pub writer: StoreHandle<Writer>,
+    /// Where to say what happens.
+    pub progress: Arc<Progress>,
+    /// What each conversation has been answered: a compaction ends it.
+    pub conversations: Arc<Conversations>,
+    /// Where hints arrive.
+    pub mailbox: Arc<Mailbox>,
+}
+
+/// The ingest thread's state.
+pub(crate) struct Ingest {
+    setup: IngestSetup,
+    watch: Option<Watch>,
+    known: HashMap<PathBuf, KnownFile>,
+    open: BTreeMap<PathBuf, SourceFile>,
+    recent: VecDeque<PathBuf>,
+    projects: HashMap<String, Option<ProjectId>>,
+    backfill: VecDeque<PathBuf>,
+    reread: HashSet<PathBuf>,
+    /// How many times reading everything again was asked for and is not done yet.
+    rereads: u64,
+    poisoned: HashSet<PathBuf>,
+    flushes: Vec<tokio::sync::oneshot::Sender<()>>,
+    next_scan: Deadline,
+}
+
+/// Why a file could not be taken up.
+#[derive(Debug, thiserror::Error)]
+enum IngestError {
+    #[error("the store refused a write: {0}")]
+    Store(#[from] QueryError),
+    #[error(transparent)]
+    Gone(#[from] StoreGone),
+}
+
+/// What a step came to where the program itself is at fault: one file must not stop the others.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| Panicked)
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("this program failed on its content, which is a fault to report; the file is left out until the next start")]
+struct Panicked;
+
+impl Ingest {
+    /// Prepares the thread's state.
+    pub(crate) fn new(setup: IngestSetup) -> Self {
+        let watch = match Watch::start(Arc::clone(&setup.mailbox)) {
+            Ok(watch) => Some(watch),
+            Err(error) => {
+                tracing::warn!(%error, "no file watcher; changes are found by the regular rescan");
+                None
+            }
+        };
+        let known = setup
+            .known
+            .iter()
+            .map(|known| (known.stat.path.clone(), known.clone()))
+            .collect();
+        Self {
+            setup,
+            watch,
+            known,
+            open: BTreeMap::new(),
+            recent: VecDeque::new(),
+            projects: HashMap::new(),
+            backfill: VecDeque::new(),
+            reread: HashSet::new(),
+            rereads: 0,
+            poisoned: HashSet::new(),
+            flushes: Vec::new(),
+            next_scan: Deadline::after(Duration::ZERO),
+        }
+    }
+
+    /// Runs until the mailbox says stop, or the store is gone.
+    pub(crate) fn run(mut self) {
+        let mailbox = Arc::clone(&self.setup.mailbox);
+        let mut patience = Duration::ZERO;
+        loop {
+            let mail = mailbox.take(patience);
+            if mail.stop {
+                return;
+            }
+            self.flushes.extend(mail.flushes);
+            self.begin_reread(mail.rereads);
+            if self.setup.progress.is_paused(clock::now()) {
+                // What changed meanwhile is found by the scan after the pause.
+                self.next_scan = Deadline::after(Duration::ZERO);
+                self.release_flushes();
+                patience = PAUSED_LOOK;
+                continue;
+            }
+            if mail.rescan || self.next_scan.has_passed() {
+                self.scan();
+            }
+            if mail.folder_appeared {
+                self.next_scan = Deadline::after(SETTLE);
+            }
+            let worked = self.take_changed(mail.changed).and_then(|()| self.take_from_backfill());
+            patience = match worked {
+                Ok(rest) => rest,
+                Err(IngestError::Gone(_)) => return,
+                Err(error) => self.rest_after(&error),
+            };
+        }
+    }
+
+    fn begin_reread(&mut self, times: u64) {
+        if times > 0 {
+            self.rereads += times;
+            self.reread = self.known.keys().cloned().collect();
+            self.open.clear();
+        }
+    }
+
+    /// Notes that everything was read again, so that the next start need not.
+    fn end_reread(&mut self) -> Result<(), IngestError> {
+        let done = std::mem::take(&mut self.rereads);
+        if done > 0 {
+            self.setup
+                .writer
+                .call_blocking(move |writer| writer.add_counter(REREADS_DONE, done))??;
+        }
+        Ok(())
+    }
+
+    /// A live change costs only what is new in that file, so it is taken at once and whole.
+    fn take_changed(&mut self, changed: impl IntoIterator<Item = PathBuf>) -> Result<(), IngestError> {
+        for path in changed {
+            while self.is_ours(&path) && !self.advance(&path)? {}
+        }
+        Ok(())
+    }
+
+    /// One step of the backfill. Returns how long the next look at the mailbox may take.
+    fn take_from_backfill(&mut self) -> Result<Duration, IngestError> {
+        let Some(path) = self.backfill.front().cloned() else {
+            self.end_reread()?;
+            self.release_flushes();
+            return Ok(self.next_scan.remaining());
+        };
+        let mut watch = Stopwatch::start();
+        let at_end = self.advance(&path);
+        watch.lap("step");
+        if !matches!(at_end, Ok(false) | Err(IngestError::Store(_))) {
+            self.backfill.pop_front();
+        }
+        self.setup.progress.set_waiting_files(self.backfill.len());
+        at_end?;
+        let took: Duration = watch.laps().iter().map(|(_, took)| *took).sum();
+        Ok(if self.flushes.is_empty() {
+            self.setup.politeness.rest_after(took)
+        } else {
+            Duration::ZERO
+        })
+    }
+
+    fn rest_after(&mut self, error: &IngestError) -> Duration {
+        tracing::warn!(%error, "ingest rests, and tries again from where the store stands");
+        self.setup.progress.set_ingest_problem(Some(error.to_string()));
+        // Parsers are ahead of the store now: begin again from the stored positions.
+        self.open.clear();
+        self.recent.clear();
+        if self.rereads > 0 {
+            self.reread = self.known.keys().cloned().collect();
+        }
+        self.release_flushes();
+        self.next_scan = Deadline::after(AFTER_FAILURE);
+        AFTER_FAILURE
+    }
+
+    fn release_flushes(&mut self) {
+        for done in self.flushes.drain(..) {
+            // Whoever asked may have gone.
+            done.send(()).ok();
+        }
+    }
+
+    fn is_ours(&self, path: &Path) -> bool {
+        scan::is_transcript(path) && self.setup.roots.iter().any(|root| path.starts_with(root)) && !self.is_excluded(path)
+    }
+
+    /// Whether the settings keep `path` out: a transcript, or a session's working directory.
+    fn is_excluded(&self, path: &Path) -> bool {
+        self.setup.exclude.iter().any(|excluded| path.starts_with(excluded))
+    }
+
+    fn scan(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            for root in &self.setup.roots {
+                watch.follow(root, &self.setup.mailbox);
+            }
+        }
+        let Scan { mut files, problems } = scan::scan(&self.setup.roots, &self.setup.exclude);
+        if let Some(newest) = self.setup.newest {
+            files.truncate(newest);
+        }
+        self.setup.progress.set_scan(files.len(), problems);
+        self.mark_missing(&files);
+        let waiting: HashSet<&PathBuf> = self.backfill.iter().collect();
+        let fresh: Vec<PathBuf> = files
+            .into_iter()
+            .filter(|stat| !waiting.contains(&stat.path))
+            .filter(|stat| {
+                let unread = self
+                    .known
+                    .get(&stat.path)
+                    .is_none_or(|known| !scan::is_untouched(stat, known));
+                unread || self.reread.contains(&stat.path)
+            })
+            .map(|stat| stat.path)
+            .collect();
+        drop(waiting);
+        // What changed since the last look is newer than what still waits.
+        self.backfill = fresh.into_iter().chain(self.backfill.drain(..)).collect();
+        self.setup.progress.set_waiting_files(self.backfill.len());
+        self.next_scan = Deadline::after(self.setup.rescan);
+    }
+
+    /// A transcript that is gone keeps its episodes: it is only marked.
+    fn mark_missing(&mut self, files: &[FileStat]) {
+        let present: HashSet<&Path> = files.iter().map(|stat| stat.path.as_path()).collect();
+        let changed: Vec<(String, bool)> = self
+            .known
+            .iter_mut()
+            .filter(|(path, known)| known.missing == present.contains(path.as_path()) && (known.missing || !path.exists()))
+            .map(|(path, known)| {
+                known.missing = !known.missing;
+                (path.to_string_lossy().into_owned(), known.missing)
+            })
+            .collect();
+        if changed.is_empty() {
+            return;
+        }
+        let marked = self.setup.writer.call_blocking(move |writer| {
+            changed
+                .iter()
+                .try_for_each(|(path, missing)| writer.mark_source_missing(path, *missing))
+        });
+        if let Ok(Err(error)) = marked {
+            tracing::warn!(%error, "cannot mark missing transcripts");
+        }
+    }
+
+    /// Takes one step in the file at `path`. Returns whether its end was reached.
+    fn advance(&mut self, path: &Path) -> Result<bool, IngestError> {
+        let Some(stat) = scan::stat(path) else {
+            self.open.remove(path);
+            return Ok(true);
+        };
+        if self.poisoned.contains(path) {
+            return Ok(true);
+        }
+        let step = guarded(|| self.step(&stat));
+        let stored = match step {
+            Ok(Ok(step)) => self.store(&stat, step)?,
+            Ok(Err(source)) => {
+                let problem = scan::unreadable(path, &source);
+                self.leave_out(path, problem);
+                return Ok(true);
+            }
+            Err(panicked) => Err(panicked),
+        };
+        stored.or_else(|panicked| {
+            self.poisoned.insert(path.to_owned());
+            self.leave_out(path, format!("{}: {panicked}", path.display()));
+            Ok(true)
+        })
+    }
+
+    fn leave_out(&mut self, path: &Path, problem: String) {
+        self.open.remove(path);
+        tracing::warn!("{problem}");
+        self.setup.progress.add_file_problem(path, problem);
+    }
+
+    fn step(&mut self, stat: &FileStat) -> std::io::Result<Step> {
+        let agent = Agent::ClaudeCode;
+        let mut file = match self.open.remove(&stat.path) {
+            Some(file) if file.still_continues(stat)? => file,
+            _ => match self.known.get(&stat.path) {
+                Some(known) if self.reread.remove(&stat.path) => SourceFile::open_again(agent, stat, known),
+                known => SourceFile::open(agent, stat, known)?,
+            },
+        };
+        let step = file.step(agent, stat)?;
+        self.open.insert(stat.path.clone(), file);
+        self.recent.retain(|path| *path != stat.path);
+        self.recent.push_back(stat.path.clone());
+        if self.recent.len() > OPEN_FILES
+            && let Some(oldest) = self.recent.pop_front()
+        {
+            self.open.remove(&oldest);
+        }
+        Ok(step)
+    }
+
+    fn store(&mut self, stat: &FileStat, step: Step) -> Result<Result<bool, Panicked>, IngestError> {
+        let Step {
+            advance,
+            source,
+            retire_older_generations,
+            at_end,
+        } = step;
+        let skipped = source.skipped_delta;
+        let mut turns = Vec::with_capacity(advance.turns.len());
+        let excluded = |turn: &Turn| turn.cwd.as_deref().is_some_and(|cwd| self.is_excluded(Path::new(cwd)));
+        let kept: Vec<&Turn> = advance.turns.iter().filter(|turn| !excluded(turn)).collect();
+        for turn in kept {
+            match self.upsert(turn)? {
+                Ok(upsert) => turns.push(upsert),
+                Err(panicked) => return Ok(Err(panicked)),
+            }
+        }
+        let compacted: Vec<SessionKey> = advance
+            .sessions
+            .iter()
+            .filter(|update| update.compacted_at.is_some())
+            .map(|update| update.session.clone())
+            .collect();
+        let known = KnownFile::from(&source);
+        let batch = IngestBatch {
+            now: clock::now(),
+            source,
+            sessions: advance.sessions,
+            turns,
+            retire_older_generations,
+        };
+        // A panic inside rolls the transaction back, and leaves the writer as it was.
+        let outcome = match self
+            .setup
+            .writer
+            .call_blocking(move |writer| guarded(|| writer.ingest(&batch)))?
+        {
+            Ok(outcome) => outcome?,
+            Err(panicked) => return Ok(Err(panicked)),
+        };
+        self.known.insert(stat.path.clone(), known);
+        for update in compacted {
+            self.setup.conversations.compacted(&update);
+        }
+        self.setup.progress.set_ingest_problem(None);
+        self.setup.progress.clear_file_problem(&stat.path);
+        self.setup.progress.ingested(&outcome);
+        if skipped > 0 {
+            tracing::warn!(file = %stat.path.display(), skipped, "lines that could not be read were passed over; see `remembrancer status`");
+        }
+        Ok(Ok(at_end))
+    }
+
+    fn upsert(&mut self, turn: &Turn) -> Result<Result<TurnUpsert, Panicked>, IngestError> {
+        let project = match &turn.cwd {
+            Some(cwd) => self.project(cwd)?,
+            None => None,
+        };
+        Ok(guarded(|| episodes(turn)).map(|episodes| TurnUpsert {
+            turn_uid: turn.uid,
+            session: SessionKey {
+                agent: turn.agent.id().to_owned(),
+                external_id: turn.session.clone(),
+            },
+            cwd: turn.cwd.clone(),
+            git_branch: turn.git_branch.clone(),
+            project,
+            episodes,
+        }))
+    }
+
+    fn project(&mut self, cwd: &str) -> Result<Option<ProjectId>, IngestError> {
+        if let Some(project) = self.projects.get(cwd) {
+            return Ok(*project);
+        }
+        let project = match project::identify(Path::new(cwd), self.setup.home.as_deref(), true) {
+            None => None,
+            Some(identity) => {
+                let resolved = self.setup.writer.call_blocking(move |writer| {
+                    let root = identity.root.to_string_lossy();
+                    writer.resolve_project(&identity.keys, &identity.name, Some(&root), clock::now())
+                })?;
+                Some(resolved?)
+            }
+        };
+        self.projects.insert(cwd.to_owned(), project);
+        Ok(project)
+    }
+}

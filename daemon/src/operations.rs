@@ -1,0 +1,160 @@
+//! What the daemon does for each request of the wire protocol.
+
+use std::sync::{Arc, PoisonError};
+
+use remembrancer_hooks::protocol::{Answer, ForgetTarget, Reply, Request};
+use remembrancer_schema::{Reader, SessionKey, UnixMillis, Writer};
+use serde_json::{Value, json};
+
+use crate::backlog_task::load_codes;
+use crate::clock;
+use crate::control::{self, ControlError};
+use crate::embedder::ModelState;
+use crate::recall_task::{Recaller, remove_recollection_files};
+use crate::status::DaemonStatus;
+use crate::store::{StoreGone, StoreHandle};
+use crate::watch::Mailbox;
+
+/// Performs requests.
+pub(crate) struct Operations {
+    /// Answers prompts.
+    pub recaller: Recaller,
+    /// A reader that may be kept waiting.
+    pub background: StoreHandle<Reader>,
+    /// Reaches the ingest thread.
+    pub mailbox: Arc<Mailbox>,
+    /// What `status` tells of the process.
+    pub status: DaemonStatus,
+}
+
+/// Why a request was not done.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    #[error(transparent)]
+    Gone(#[from] StoreGone),
+}
+
+impl Operations {
+    /// Performs one request, received at the monotonic instant `received_ns`.
+    pub(crate) async fn perform(&self, request: Request, received_ns: u64) -> Reply {
+        let done = match request {
+            Request::Recall(request) => return self.recaller.answer(request, received_ns).await.into(),
+            Request::Ping => Ok(json!({"pid": std::process::id(), "version": remembrancer_hooks::VERSION})),
+            Request::Status => self.status().await,
+            Request::Flush => self.flush().await,
+            Request::Why { session } => self.read(move |reader| control::why(reader, session.as_deref())).await,
+            Request::Show { id } => self.show(id).await,
+            Request::Pause { until_ms } => self.pause(until_ms.map(UnixMillis)).await,
+            Request::Resume => self.resume().await,
+            Request::ExcludeSession { agent, session } => self.exclude_session(agent, session).await,
+            Request::Exclude { path } => {
+                self.write_and_reload(move |writer| control::exclude(writer, &path, clock::now()))
+                    .await
+            }
+            Request::Include { path } => self.include(path).await,
+            Request::Forget { target } => self.forget(target).await,
+        };
+        match done {
+            Ok(data) => Answer::done(data).into(),
+            Err(refusal) => Answer::refused(refusal.to_string()).into(),
+        }
+    }
+
+    async fn status(&self) -> Result<Value, Refusal> {
+        let mut status = self.read(|reader| control::store_status(reader, clock::now())).await?;
+        self.status
+            .add_to(&mut status, &self.recaller.progress, &self.recaller.embedder.state());
+        Ok(status)
+    }
+
+    async fn flush(&self) -> Result<Value, Refusal> {
+        let (done, receipt) = tokio::sync::oneshot::channel();
+        self.mailbox.flush(done);
+        receipt.await.map_err(|_| StoreGone::Closed)?;
+        Ok(json!({"flushed": true}))
+    }
+
+    async fn show(&self, id: String) -> Result<Value, Refusal> {
+        let (value, episode) = self.background.call(move |reader| control::show(reader, &id)).await??;
+        // To look at an episode is to use it.
+        let used = self
+            .recaller
+            .writer
+            .call(move |writer| writer.record_use(episode, clock::now()))
+            .await?;
+        if let Err(error) = used {
+            tracing::warn!(%error, "a use could not be counted");
+        }
+        Ok(value)
+    }
+
+    async fn pause(&self, until: Option<UnixMillis>) -> Result<Value, Refusal> {
+        let (value, pause) = self
+            .recaller
+            .writer
+            .call(move |writer| control::pause(writer, until))
+            .await??;
+        self.recaller.progress.set_paused(Some(pause));
+        Ok(value)
+    }
+
+    async fn resume(&self) -> Result<Value, Refusal> {
+        let value = self.recaller.writer.call(control::resume).await??;
+        self.recaller.progress.set_paused(None);
+        self.mailbox.rescan();
+        Ok(value)
+    }
+
+    async fn exclude_session(&self, agent: String, session: String) -> Result<Value, Refusal> {
+        let key = SessionKey {
+            agent,
+            external_id: session,
+        };
+        self.write_and_reload(move |writer| {
+            let hidden = writer.exclude_session(&key)?;
+            Ok(json!({"excluded_session": key.external_id, "hidden": hidden}))
+        })
+        .await
+    }
+
+    async fn forget(&self, target: ForgetTarget) -> Result<Value, Refusal> {
+        let target = self.read(move |reader| control::forget_target(reader, target)).await?;
+        let value = self
+            .write_and_reload(move |writer| control::forget(writer, &target, clock::now()))
+            .await?;
+        remove_recollection_files(&self.recaller.places.recollections_dir()).map_err(ControlError::from)?;
+        Ok(value)
+    }
+
+    async fn include(&self, path: String) -> Result<Value, Refusal> {
+        let value = self.write_and_reload(move |writer| control::include(writer, &path)).await?;
+        // What was written while it was excluded is read now.
+        self.mailbox.reread(1);
+        self.recaller.progress.backlog_grew.notify_one();
+        Ok(value)
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Reader) -> Result<T, ControlError> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        Ok(self.background.call(move |reader| job(reader)).await??)
+    }
+
+    /// Changes the store, then brings the codes in memory in step with it.
+    async fn write_and_reload(
+        &self,
+        job: impl FnOnce(&mut Writer) -> Result<Value, ControlError> + Send + 'static,
+    ) -> Result<Value, Refusal> {
+        let value = self.recaller.writer.call(job).await??;
+        if let ModelState::Ready(model) = self.recaller.embedder.state() {
+            let codes = load_codes(&self.background, model.dimension())
+                .await?
+                .map_err(ControlError::from)?;
+            *self.recaller.codes.write().unwrap_or_else(PoisonError::into_inner) = codes;
+        }
+        Ok(value)
+    }
+}

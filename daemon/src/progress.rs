@@ -1,0 +1,220 @@
+//! What the daemon has done and is doing, for `status`: counters and latest problems, written by the threads, read by the
+//! server. Never a heartbeat: only progress counts.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use remembrancer_schema::{IngestOutcome, Pause, UnixMillis};
+use tokio::sync::Notify;
+
+use crate::scan::ScanProblem;
+
+/// Recalls whose times are kept for the percentiles.
+const RECALL_TIMES: usize = 1_000;
+
+/// Shared counters. Every lock is held for a few instructions and never across an await.
+#[derive(Default)]
+pub(crate) struct Progress {
+    /// Woken when there may be something to embed.
+    pub backlog_grew: Notify,
+    files: AtomicUsize,
+    waiting_files: AtomicUsize,
+    added: AtomicU64,
+    updated: AtomicU64,
+    embedded: AtomicU64,
+    embed_micros: AtomicU64,
+    paused_until: AtomicI64,
+    scan_problems: Mutex<Vec<ScanProblem>>,
+    file_problems: Mutex<BTreeMap<PathBuf, String>>,
+    ingest_problem: Mutex<Option<String>>,
+    recalls: Mutex<RecallStatistics>,
+}
+
+/// Recalls since the start.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct RecallStatistics {
+    /// How many prompts were answered, with something or with nothing.
+    pub count: u64,
+    /// How many were shown something.
+    pub shown: u64,
+    /// How often each degradation occurred.
+    pub degradations: BTreeMap<String, u64>,
+    /// How often each reason for silence occurred.
+    pub silences: BTreeMap<String, u64>,
+    times: Vec<Duration>,
+    next: usize,
+}
+
+impl RecallStatistics {
+    /// The time that the share `of` of the last recalls did not exceed; `None` before the first.
+    pub(crate) fn percentile(&self, of: f64) -> Option<Duration> {
+        let mut times = self.times.clone();
+        times.sort_unstable();
+        let last = times.len().checked_sub(1)?;
+        times.get((last as f64 * of).round() as usize).copied()
+    }
+
+    fn record(&mut self, took: Duration) {
+        self.count += 1;
+        if self.times.len() < RECALL_TIMES {
+            self.times.push(took);
+        } else {
+            self.times[self.next] = took;
+            self.next = (self.next + 1) % RECALL_TIMES;
+        }
+    }
+}
+
+/// Counters as they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Transcripts found by the last scan.
+    pub files: usize,
+    /// Transcripts that wait to be read.
+    pub waiting_files: usize,
+    /// Episodes added since the start.
+    pub added: u64,
+    /// Episodes changed since the start.
+    pub updated: u64,
+    /// Episodes embedded since the start.
+    pub embedded: u64,
+    /// Microseconds spent on that.
+    pub embed_micros: u64,
+}
+
+impl Progress {
+    /// Counters as they stand.
+    pub(crate) fn counts(&self) -> Counts {
+        Counts {
+            files: self.files.load(Ordering::Relaxed),
+            waiting_files: self.waiting_files.load(Ordering::Relaxed),
+            added: self.added.load(Ordering::Relaxed),
+            updated: self.updated.load(Ordering::Relaxed),
+            embedded: self.embedded.load(Ordering::Relaxed),
+            embed_micros: self.embed_micros.load(Ordering::Relaxed),
+        }
+    }
+
+    /// What a scan found.
+    pub(crate) fn set_scan(&self, files: usize, problems: Vec<ScanProblem>) {
+        self.files.store(files, Ordering::Relaxed);
+        let mut known = lock(&self.scan_problems);
+        for problem in problems.iter().filter(|problem| !known.contains(problem)) {
+            tracing::warn!("{}", problem.message);
+        }
+        *known = problems;
+    }
+
+    /// How many transcripts wait.
+    pub(crate) fn set_waiting_files(&self, waiting: usize) {
+        self.waiting_files.store(waiting, Ordering::Relaxed);
+    }
+
+    /// What one step stored.
+    pub(crate) fn ingested(&self, outcome: &IngestOutcome) {
+        self.added.fetch_add(outcome.added, Ordering::Relaxed);
+        self.updated.fetch_add(outcome.updated, Ordering::Relaxed);
+        if outcome.added + outcome.updated > 0 {
+            self.backlog_grew.notify_one();
+        }
+    }
+
+    /// What one batch embedded.
+    pub(crate) fn embedded(&self, episodes: usize, took: Duration) {
+        self.embedded.fetch_add(episodes as u64, Ordering::Relaxed);
+        self.embed_micros.fetch_add(took.as_micros() as u64, Ordering::Relaxed);
+    }
+
+    /// Begins, or with `None` ends, a pause.
+    pub(crate) fn set_paused(&self, pause: Option<Pause>) {
+        let until = match pause {
+            None => 0,
+            Some(Pause::Indefinite) => i64::MAX,
+            Some(Pause::Until(until)) => until.0,
+        };
+        self.paused_until.store(until, Ordering::Relaxed);
+        self.backlog_grew.notify_one();
+    }
+
+    /// Whether a pause holds at `now`.
+    pub(crate) fn is_paused(&self, now: UnixMillis) -> bool {
+        now.0 < self.paused_until.load(Ordering::Relaxed)
+    }
+
+    /// The store refuses writes, or no longer does.
+    pub(crate) fn set_ingest_problem(&self, problem: Option<String>) {
+        *lock(&self.ingest_problem) = problem;
+    }
+
+    /// A transcript can't be read.
+    pub(crate) fn add_file_problem(&self, path: &Path, problem: String) {
+        lock(&self.file_problems).insert(path.to_owned(), problem);
+    }
+
+    /// A transcript can be read (again).
+    pub(crate) fn clear_file_problem(&self, path: &Path) {
+        lock(&self.file_problems).remove(path);
+    }
+
+    /// What can't be read or written now, one line each.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let mut problems: Vec<String> = lock(&self.ingest_problem).iter().cloned().collect();
+        problems.extend(lock(&self.scan_problems).iter().map(|problem| problem.message.clone()));
+        problems.extend(lock(&self.file_problems).values().cloned());
+        problems
+    }
+
+    /// A recall was answered.
+    pub(crate) fn recalled(&self, took: Duration, shown: bool, reason: Option<&str>, degradations: &[String]) {
+        let mut recalls = lock(&self.recalls);
+        recalls.record(took);
+        recalls.shown += u64::from(shown);
+        for degradation in degradations {
+            *recalls.degradations.entry(degradation.clone()).or_default() += 1;
+        }
+        if let Some(reason) = reason {
+            *recalls.silences.entry(reason.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Recalls since the start.
+    pub(crate) fn recalls(&self) -> RecallStatistics {
+        lock(&self.recalls).clone()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_those_of_the_last_recalls() {
+        let mut recalls = RecallStatistics::default();
+        assert_eq!(recalls.percentile(0.5), None);
+        for millis in 0..2_001 {
+            recalls.record(Duration::from_millis(millis));
+        }
+        assert_eq!(recalls.count, 2_001);
+        assert_eq!(recalls.percentile(0.0), Some(Duration::from_millis(1_001)));
+        assert_eq!(recalls.percentile(1.0), Some(Duration::from_secs(2)));
+    }
+
+    #[test]
+    fn a_pause_ends_by_itself() {
+        let progress = Progress::default();
+        progress.set_paused(Some(Pause::Until(UnixMillis(1_000))));
+        assert!(progress.is_paused(UnixMillis(999)));
+        assert!(!progress.is_paused(UnixMillis(1_000)));
+        progress.set_paused(Some(Pause::Indefinite));
+        assert!(progress.is_paused(UnixMillis(i64::MAX - 1)));
+        progress.set_paused(None);
+        assert!(!progress.is_paused(UnixMillis(5)));
+    }
+}

@@ -1,0 +1,280 @@
+//! Which project a working directory belongs to: read from the files of git, off the hot path, and cached by the caller.
+//!
+//! Keys, the first that exists decides: normalised origin URL without credentials, root commit, git common directory (so
+//! that worktrees join their repository), the directory itself. `$HOME`, and folders above several repositories, are no
+//! project.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use remembrancer_schema::{ProjectId, QueryError, Reader};
+
+/// What is known of a working directory's project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ProjectIdentity {
+    /// Keys, the most telling first; never empty.
+    pub keys: Vec<String>,
+    /// The name shown to people.
+    pub name: String,
+    /// The project's folder.
+    pub root: PathBuf,
+}
+
+/// Repositories directly below a folder that make it no project of its own.
+const SEVERAL: usize = 2;
+
+/// The project of `cwd`; `None` where `cwd` is no project.
+///
+/// With `ask_git`, git itself is asked for the root commit where there is no origin URL: that starts a process, and so it
+/// is never done while a prompt waits.
+pub(crate) fn identify(cwd: &Path, home: Option<&Path>, ask_git: bool) -> Option<ProjectIdentity> {
+    if home == Some(cwd) || cwd == Path::new("/") {
+        return None;
+    }
+    let own_key = format!("cwd:{}", cwd.display());
+    let Some(repository) = Repository::around(cwd, home) else {
+        return (!holds_several_repositories(cwd)).then(|| ProjectIdentity {
+            keys: vec![own_key],
+            name: name_of(cwd),
+            root: cwd.to_owned(),
+        });
+    };
+    let mut keys = Vec::new();
+    let origin = repository.origin();
+    let mut name = name_of(repository.common.parent().unwrap_or(&repository.work_tree));
+    if let Some(url) = origin.as_deref().and_then(normalise_url) {
+        name = url.rsplit('/').next().unwrap_or(&name).to_owned();
+        keys.push(format!("url:{url}"));
+    } else if ask_git && let Some(commit) = root_commit(&repository.work_tree) {
+        keys.push(format!("root:{commit}"));
+    }
+    keys.push(format!("git:{}", repository.common.display()));
+    keys.push(own_key);
+    Some(ProjectIdentity {
+        keys,
+        name,
+        root: repository.work_tree,
+    })
+}
+
+/// A project that no episode has: that of a folder in which nothing was remembered yet.
+pub(crate) const UNKNOWN: ProjectId = ProjectId(-1);
+
+/// The project of `cwd` by what the store knows: `None` where `cwd` is no project, [`UNKNOWN`] where nothing was remembered
+/// of it. Cheap enough to be done while a prompt waits: it starts no process.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn known(reader: &Reader, cwd: &str, home: Option<&Path>) -> Result<Option<ProjectId>, QueryError> {
+    if let Some(project) = reader.project_by_key(&format!("cwd:{cwd}"))? {
+        return Ok(Some(project));
+    }
+    let Some(identity) = identify(Path::new(cwd), home, false) else {
+        return Ok(None);
+    };
+    for key in &identity.keys {
+        if let Some(project) = reader.project_by_key(key)? {
+            return Ok(Some(project));
+        }
+    }
+    Ok(Some(UNKNOWN))
+}
+
+fn name_of(folder: &Path) -> String {
+    folder
+        .file_name()
+        .map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+struct Repository {
+    work_tree: PathBuf,
+    common: PathBuf,
+}
+
+impl Repository {
+    /// The repository that `folder` lies in, unless that is the home folder's own (a repository of dot files).
+    fn around(folder: &Path, home: Option<&Path>) -> Option<Self> {
+        folder
+            .ancestors()
+            .take_while(|ancestor| home != Some(*ancestor))
+            .find_map(Self::at)
+    }
+
+    fn at(work_tree: &Path) -> Option<Self> {
+        let dot_git = work_tree.join(".git");
+        let metadata = fs_err::metadata(&dot_git).ok()?;
+        let git = if metadata.is_dir() {
+            dot_git
+        } else {
+            linked_git_folder(work_tree, &dot_git)?
+        };
+        let common = fs_err::read_to_string(git.join("commondir"))
+            .map_or_else(|_| git.clone(), |relative| normalise(&git.join(relative.trim())));
+        Some(Self {
+            work_tree: work_tree.to_owned(),
+            common,
+        })
+    }
+
+    fn origin(&self) -> Option<String> {
+        let config = fs_err::read_to_string(self.common.join("config")).ok()?;
+        let mut in_origin = false;
+        for line in config.lines().map(str::trim) {
+            if line.starts_with('[') {
+                in_origin = line.replace(' ', "") == "[remote\"origin\"]";
+            } else if in_origin
+                && let Some((key, value)) = line.split_once('=')
+                && key.trim() == "url"
+            {
+                return Some(value.trim().to_owned());
+            }
+        }
+        None
+    }
+}
+
+/// Follows a worktree's `.git` file (`gitdir: …`, absolute or relative).
+fn linked_git_folder(work_tree: &Path, dot_git: &Path) -> Option<PathBuf> {
+    let text = fs_err::read_to_string(dot_git).ok()?;
+    let target = text.strip_prefix("gitdir:")?.trim();
+    Some(normalise(&work_tree.join(target)))
+}
+
+/// Resolves links and `..` where the path exists, and `..` alone where it doesn't.
+fn normalise(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => {
+                parts.pop();
+            }
+            std::path::Component::CurDir => {}
+            other => parts.push(other),
+        }
+    }
+    parts
+}
+
+/// `host/owner/name`, in lower case, without scheme, credentials, port, `.git`; `None` for a local path.
+fn normalise_url(url: &str) -> Option<String> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let is_url = url.contains("://") && !url.starts_with("file://");
+    let (host, path) = if is_url {
+        rest.split_once('/')?
+    } else {
+        rest.split_once(':')?
+    };
+    let host = host.rsplit('@').next()?.split(':').next()?;
+    if host.is_empty() || host.contains(['/', '\\']) || host.len() == 1 {
+        return None;
+    }
+    let path = path.trim_matches('/').trim_end_matches(".git").trim_end_matches('/');
+    (!path.is_empty()).then(|| format!("{host}/{path}").to_lowercase())
+}
+
+fn root_commit(work_tree: &Path) -> Option<String> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(work_tree)
+        .args(["rev-list", "--max-parents=0", "--max-count=1", "HEAD"])
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let commit = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (commit.len() >= 40).then_some(commit)
+}
+
+fn holds_several_repositories(folder: &Path) -> bool {
+    let Ok(entries) = fs_err::read_dir(folder) else { return false };
+    entries
+        .flatten()
+        .take(500)
+        .filter(|entry| entry.path().join(".git").exists())
+        .take(SEVERAL)
+        .count()
+        == SEVERAL
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::https("https://github.com/Owner/Name.git", Some("github.com/owner/name"))]
+    #[case::credentials("https://user:secret@git.example.org/a/b", Some("git.example.org/a/b"))]
+    #[case::port("ssh://git@git.example.org:2222/a/b.git", Some("git.example.org/a/b"))]
+    #[case::scp("git@github.com:owner/name.git", Some("github.com/owner/name"))]
+    #[case::local("/srv/git/name.git", None)]
+    #[case::file("file:///srv/git/name.git", None)]
+    #[case::drive("C:/work/name", None)]
+    fn urls(#[case] url: &str, #[case] expected: Option<&str>) {
+        assert_eq!(normalise_url(url).as_deref(), expected);
+    }
+
+    fn repository(folder: &Path, origin: Option<&str>) {
+        fs_err::create_dir_all(folder.join(".git")).unwrap();
+        let config = origin.map_or(String::new(), |url| {
+            format!("[core]\n\tbare = false\n[remote \"origin\"]\n\turl = {url}\n")
+        });
+        fs_err::write(folder.join(".git/config"), config).unwrap();
+    }
+
+    #[test]
+    fn two_clones_of_one_origin_are_one_project() {
+        let place = tempfile::tempdir().unwrap();
+        repository(&place.path().join("a"), Some("https://x:y@example.org/o/shop.git"));
+        repository(&place.path().join("b"), Some("git@example.org:o/shop.git"));
+        let first = identify(&place.path().join("a"), None, false).unwrap();
+        let second = identify(&place.path().join("b"), None, false).unwrap();
+        assert_eq!(first.keys[0], second.keys[0]);
+        assert_eq!(first.name, "shop");
+        assert!(!first.keys.iter().any(|key| key.contains("x:y")));
+    }
+
+    #[test]
+    fn tc_34_a_worktree_with_a_relative_gitdir_joins_its_repository() {
+        let place = tempfile::tempdir().unwrap();
+        let main = place.path().join("main");
+        repository(&main, None);
+        let linked = main.join(".git/worktrees/fix");
+        fs_err::create_dir_all(&linked).unwrap();
+        fs_err::write(linked.join("commondir"), "../..\n").unwrap();
+        let tree = place.path().join("fix");
+        fs_err::create_dir_all(tree.join("src")).unwrap();
+        fs_err::write(tree.join(".git"), "gitdir: ../main/.git/worktrees/fix\n").unwrap();
+        let main_key = identify(&main, None, false).unwrap().keys.remove(0);
+        let tree_key = identify(&tree.join("src"), None, false).unwrap().keys.remove(0);
+        assert_eq!(
+            normalise(Path::new(main_key.strip_prefix("git:").unwrap())),
+            Path::new(tree_key.strip_prefix("git:").unwrap())
+        );
+    }
+
+    #[test]
+    fn tc_47_home_and_a_parent_of_several_repositories_are_no_project() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().join("home");
+        repository(&home.join("work/a"), None);
+        repository(&home.join("work/b"), None);
+        repository(&home, None);
+        assert_eq!(identify(&home, Some(&home), false), None);
+        assert_eq!(identify(&home.join("work"), Some(&home), false), None);
+        assert!(identify(&home.join("work/a"), Some(&home), false).is_some());
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_is_its_own_project() {
+        let identity = identify(Path::new("/gone/for good/shop"), None, true).unwrap();
+        assert_eq!(
+            (identity.name.as_str(), identity.keys.as_slice()),
+            ("shop", &["cwd:/gone/for good/shop".to_owned()][..])
+        );
+    }
+}

@@ -1,0 +1,328 @@
+//! One prompt under its deadline: embedding and search begin at once, the recollection file is written by the thread that
+//! searched, the reply goes out, and only then is anything stored.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hmac::{Hmac, KeyInit, Mac};
+use remembrancer_hooks::backoff;
+use remembrancer_hooks::clock::Deadline as WireDeadline;
+use remembrancer_hooks::places::Places;
+use remembrancer_hooks::protocol::{RecallReply, RecallRequest, Shown, Stage, VERSION};
+use remembrancer_hooks::recollection_file::{prompt_hash, prompt_hash_hex};
+use remembrancer_processor::recall::{
+    Header, Query, Question, Recall, RecallSettings, SessionState, Sources, empty_block, recall,
+};
+use remembrancer_processor::{Deadline, Stopwatch};
+use remembrancer_schema::{EpisodeId, QueryError, Reader, SessionKey, Writer};
+use sha2::Sha256;
+
+use crate::backlog_task::SharedCodes;
+use crate::clock;
+use crate::conversations::Conversations;
+use crate::embedder::{EmbedderHandle, ModelState, PendingEmbedding};
+use crate::files;
+use crate::progress::Progress;
+use crate::project;
+use crate::store::{StoreGone, StoreHandle};
+
+/// Kept back from the hook's deadline for the reply's way and the hook's exit.
+const REPLY_MARGIN: Duration = Duration::from_millis(12);
+
+/// Answers prompts.
+#[derive(Clone)]
+pub(crate) struct Recaller {
+    /// Readers for prompts.
+    pub prompts: StoreHandle<Reader>,
+    /// The one writer.
+    pub writer: StoreHandle<Writer>,
+    /// The model.
+    pub embedder: EmbedderHandle,
+    /// The codes of all embedded episodes.
+    pub codes: SharedCodes,
+    /// What each conversation has been answered.
+    pub conversations: Arc<Conversations>,
+    /// Where to say what happens.
+    pub progress: Arc<Progress>,
+    /// How recalls are made.
+    pub settings: Arc<RecallSettings>,
+    /// Folders that the settings keep out.
+    pub excluded: Arc<Vec<PathBuf>>,
+    /// Where recollection files lie.
+    pub places: Arc<Places>,
+    /// The user's home folder, which is no project.
+    pub home: Option<PathBuf>,
+    /// The key under which prompts are hashed for the log.
+    pub log_key: [u8; 32],
+}
+
+/// What a reader thread needs for one prompt.
+struct Search {
+    recaller: Recaller,
+    request: RecallRequest,
+    session: SessionKey,
+    header: Header,
+    embedding: PendingEmbedding,
+    deadline: Deadline,
+}
+
+/// What came of a search.
+enum Found {
+    Recalled(Box<Recall>),
+    Silent(&'static str),
+}
+
+impl Recaller {
+    /// Answers one prompt, received at the monotonic instant `received_ns`. Never later than its deadline, and never with
+    /// an error: what goes wrong is an empty answer with a reason.
+    pub(crate) async fn answer(&self, request: RecallRequest, received_ns: u64) -> RecallReply {
+        let mut watch = Stopwatch::start();
+        let deadline = request.deadline(received_ns);
+        let session = SessionKey {
+            agent: request.agent.clone(),
+            external_id: request.session.clone(),
+        };
+        let hash = prompt_hash(&request.session, &request.prompt);
+        if self.conversations.note_prompt(&session, hash, received_ns) {
+            return RecallReply::nothing("second-firing");
+        }
+        let header = Header {
+            prompt_hash: prompt_hash_hex(&hash),
+            written: clock::now(),
+        };
+        let found = self.search(request, session.clone(), header, deadline).await;
+        if deadline.has_passed() {
+            // Slow and not absent: the hook need not keep still.
+            backoff::end(&self.places.backoff_file());
+        }
+        watch.lap("whole");
+        let took: Duration = watch.laps().iter().map(|(_, took)| *took).sum();
+        self.conclude(&session, found, took)
+    }
+
+    async fn search(&self, request: RecallRequest, session: SessionKey, header: Header, wire: WireDeadline) -> Found {
+        let deadline = Deadline::after(wire.remaining().saturating_sub(REPLY_MARGIN));
+        let query = Query::of(&request.prompt);
+        let embedding = self.embedder.ask(query.text, deadline);
+        let search = Search {
+            recaller: self.clone(),
+            request,
+            session,
+            header,
+            embedding,
+            deadline,
+        };
+        let answer = match self.prompts.offer(move |reader| search.run(reader)) {
+            Ok(answer) => answer,
+            Err(StoreGone::Busy) => return Found::Silent("busy"),
+            Err(StoreGone::Closed) => return Found::Silent("stopping"),
+        };
+        match tokio::time::timeout(deadline.remaining(), answer).await {
+            Ok(Ok(found)) => found,
+            Ok(Err(_)) => Found::Silent("stopping"),
+            Err(_) => Found::Silent("out-of-time"),
+        }
+    }
+
+    /// Makes the reply, and stores afterwards what was shown and why.
+    fn conclude(&self, session: &SessionKey, found: Found, took: Duration) -> RecallReply {
+        let recall = match found {
+            Found::Recalled(recall) => *recall,
+            Found::Silent(reason) => {
+                self.progress.recalled(took, false, Some(reason), &[]);
+                return RecallReply::nothing(reason);
+            }
+        };
+        let reason = recall.silence.map(|silence| silence.as_str().to_owned());
+        let degradations: Vec<String> = recall.degradations.iter().map(ToString::to_string).collect();
+        self.progress
+            .recalled(took, !recall.recollections.is_empty(), reason.as_deref(), &degradations);
+        tracing::debug!(
+            millis = took.as_millis() as u64,
+            shown = recall.recollections.len(),
+            reason = reason.as_deref().unwrap_or(""),
+            degradations = degradations.join(","),
+            "answered a prompt"
+        );
+        let reply = RecallReply {
+            v: VERSION,
+            context: recall.context.clone(),
+            shown: recall.recollections.iter().map(shown).collect(),
+            reason,
+            stages: recall
+                .log
+                .stages
+                .iter()
+                .map(|(name, micros)| Stage {
+                    name: name.clone(),
+                    micros: *micros,
+                })
+                .collect(),
+        };
+        self.store_afterwards(session, recall);
+        reply
+    }
+
+    fn store_afterwards(&self, session: &SessionKey, recall: Recall) {
+        let shown: Vec<EpisodeId> = recall.recollections.iter().map(|chosen| chosen.episode.id).collect();
+        if !shown.is_empty() {
+            self.conversations.answered(session, recall.embedding, &shown);
+        }
+        let (writer, conversations, session) = (self.writer.clone(), Arc::clone(&self.conversations), session.clone());
+        let mut log = recall.log;
+        log.project = log.project.filter(|project| *project != project::UNKNOWN);
+        tokio::spawn(async move {
+            match writer.call(move |writer| writer.record_recollection(&log)).await {
+                Ok(Ok(_)) => conversations.stored(&session, &shown),
+                Ok(Err(error)) => tracing::warn!(%error, "what was shown could not be stored"),
+                Err(StoreGone::Closed | StoreGone::Busy) => {}
+            }
+        });
+    }
+
+    fn logged_hash(&self, prompt: &str) -> [u8; 32] {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.log_key).expect("invariant: HMAC takes a key of any length");
+        mac.update(prompt.as_bytes());
+        mac.finalize().into_bytes().into()
+    }
+}
+
+fn shown(chosen: &remembrancer_processor::recall::Recollection) -> Shown {
+    Shown {
+        id: chosen.episode.uid.short(),
+        score: Some(chosen.score),
+        project: chosen.episode.project_name.clone(),
+    }
+}
+
+impl Search {
+    /// Runs on a reader thread: finds, writes the session's recollection file, and returns what was found.
+    fn run(mut self, reader: &Reader) -> Found {
+        let found = self.find(reader).unwrap_or_else(|error| {
+            if !matches!(error, QueryError::Interrupted { .. }) {
+                tracing::warn!(%error, "a prompt could not be answered");
+            }
+            Found::Silent("out-of-time")
+        });
+        self.write_file(&found);
+        found
+    }
+
+    fn find(&mut self, reader: &Reader) -> Result<Found, QueryError> {
+        if self.recaller.progress.is_paused(self.header.written) {
+            return Ok(Found::Silent("paused"));
+        }
+        let cwd = self.request.cwd.clone();
+        if self.is_excluded(reader, cwd.as_deref())? {
+            return Ok(Found::Silent("excluded"));
+        }
+        let question = Question {
+            session: self.session.clone(),
+            project: match &cwd {
+                Some(cwd) => project::known(reader, cwd, self.recaller.home.as_deref())?,
+                None => None,
+            },
+            logged_hash: self.recaller.logged_hash(&self.request.prompt),
+            prompt: std::mem::take(&mut self.request.prompt),
+            header: self.header.clone(),
+            now: self.header.written,
+        };
+        let state = self.session_state(reader)?;
+        let model_id = match self.recaller.embedder.state() {
+            ModelState::Ready(model) => model.model_id().to_owned(),
+            ModelState::Loading | ModelState::Failed(_) => String::new(),
+        };
+        let embedding = &mut self.embedding;
+        let sources = Sources {
+            reader,
+            codes: &self.recaller.codes,
+            model_id: &model_id,
+            embedding: &mut |patience| embedding.wait(patience),
+        };
+        Ok(Found::Recalled(Box::new(recall(
+            &question,
+            &state,
+            sources,
+            &self.recaller.settings,
+            self.deadline,
+        ))))
+    }
+
+    fn is_excluded(&self, reader: &Reader, cwd: Option<&str>) -> Result<bool, QueryError> {
+        let Some(cwd) = cwd.map(Path::new) else { return Ok(false) };
+        let by_user = reader.exclusions()?.iter().any(|path| cwd.starts_with(path));
+        Ok(by_user || self.recaller.excluded.iter().any(|path| cwd.starts_with(path)))
+    }
+
+    fn session_state(&self, reader: &Reader) -> Result<SessionState, QueryError> {
+        let (answered_topic, mut left_out) = self.recaller.conversations.state(&self.session);
+        left_out.extend(reader.live_context(&self.session)?);
+        left_out.extend(reader.shown_in_session(&self.session)?);
+        Ok(SessionState {
+            answered_topic,
+            left_out,
+        })
+    }
+
+    /// The file tells of this prompt or of nothing: it is written for every prompt, and never after the deadline.
+    fn write_file(&self, found: &Found) {
+        let text = match found {
+            Found::Recalled(recall) if !recall.context.is_empty() => recall.context.clone(),
+            Found::Recalled(recall) => empty_block(&self.header, recall.silence.map_or("nothing", |silence| silence.as_str())),
+            Found::Silent(reason) => empty_block(&self.header, reason),
+        };
+        let path = self
+            .recaller
+            .places
+            .recollection_path(&self.session.agent, &self.session.external_id);
+        match files::write_atomically(&path, &text, Some(self.deadline)) {
+            Ok(true) => {}
+            Ok(false) => tracing::debug!("too late for the recollection file"),
+            Err(error) => {
+                tracing::warn!(%error, "the recollection file could not be written");
+            }
+        }
+    }
+}
+
+/// Removes every recollection file: what was forgotten may stand in any of them.
+///
+/// # Errors
+/// The file system's error, naming the path.
+pub(crate) fn remove_recollection_files(folder: &Path) -> std::io::Result<()> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    for entry in fs_err::read_dir(folder)? {
+        match fs_err::remove_file(entry?.path()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// How many recollection files are kept: older ones belong to conversations that have ended long ago.
+const KEPT_FILES: usize = 500;
+
+/// Removes recollection files of conversations that ended long ago, and remains of interrupted writes.
+pub(crate) fn prune(folder: &Path) {
+    let Ok(entries) = fs_err::read_dir(folder) else { return };
+    let mut files: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let remains = path.extension().is_some_and(|extension| extension == "tmp");
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        match modified {
+            Ok(modified) if !remains => files.push((modified, path)),
+            _ => {
+                fs_err::remove_file(path).ok();
+            }
+        }
+    }
+    files.sort_unstable_by(|a, b| b.cmp(a));
+    for (_, path) in files.into_iter().skip(KEPT_FILES) {
+        fs_err::remove_file(path).ok();
+    }
+}

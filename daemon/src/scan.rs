@@ -1,0 +1,299 @@
+//! Which transcripts there are, and whether a file still continues what was read of it. The scan is the truth; the
+//! watcher only says when to look.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use remembrancer_schema::{ByteOffset, SourcePosition, SourceRow, SourceUpdate, UnixMillis};
+use sha2::{Digest, Sha256};
+use walkdir::WalkDir;
+
+use crate::clock;
+
+/// Bytes at the head of a file, and before the read position, by which a file is known again.
+pub(crate) const FINGERPRINT_BYTES: u64 = 1_024;
+
+/// A transcript as the file system describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileStat {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The device's number.
+    pub device: u64,
+    /// The inode on that device.
+    pub inode: u64,
+    /// Bytes.
+    pub size: u64,
+    /// When it was last written.
+    pub mtime: UnixMillis,
+}
+
+/// What was read of a transcript, as far as reading on needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KnownFile {
+    /// The file as it was when it was read to its end; a size of 0 where it was not.
+    pub stat: FileStat,
+    /// How far it was read.
+    pub position: SourcePosition,
+    /// How often it was rewritten or replaced.
+    pub generation: u32,
+    /// Whether it was gone at the last scan.
+    pub missing: bool,
+}
+
+impl From<SourceRow> for KnownFile {
+    fn from(row: SourceRow) -> Self {
+        let stat = FileStat {
+            path: row.path.into(),
+            device: row.device,
+            inode: row.inode,
+            size: row.size,
+            mtime: row.mtime,
+        };
+        Self {
+            stat,
+            position: row.position,
+            generation: row.generation,
+            missing: row.missing,
+        }
+    }
+}
+
+impl From<&SourceUpdate> for KnownFile {
+    fn from(update: &SourceUpdate) -> Self {
+        let stat = FileStat {
+            path: PathBuf::from(&update.path),
+            device: update.device,
+            inode: update.inode,
+            size: update.size,
+            mtime: update.mtime,
+        };
+        Self {
+            stat,
+            position: update.position.clone(),
+            generation: update.generation,
+            missing: false,
+        }
+    }
+}
+
+/// A place that can't be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ScanProblem {
+    /// The folder or file.
+    pub path: PathBuf,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+/// What a look at all roots found.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    /// The transcripts, last written first.
+    pub files: Vec<FileStat>,
+    /// What could not be read.
+    pub problems: Vec<ScanProblem>,
+}
+
+/// Looks for transcripts below `roots`. A root that does not exist holds none.
+pub(crate) fn scan(roots: &[PathBuf], exclude: &[PathBuf]) -> Scan {
+    let mut scan = Scan::default();
+    for root in roots.iter().filter(|root| root.exists()) {
+        let entries = WalkDir::new(root).follow_links(false).into_iter();
+        for entry in entries.filter_entry(|entry| !exclude.iter().any(|path| entry.path().starts_with(path))) {
+            match entry {
+                Ok(entry) if entry.file_type().is_file() && is_transcript(entry.path()) => {
+                    scan.files.extend(stat(entry.path()));
+                }
+                Ok(_) => {}
+                Err(error) => scan.problems.extend(walk_problem(root, &error)),
+            }
+        }
+    }
+    scan.files
+        .sort_by(|a, b| b.mtime.cmp(&a.mtime).then_with(|| a.path.cmp(&b.path)));
+    scan.files.dedup_by(|a, b| a.path == b.path);
+    scan
+}
+
+fn walk_problem(root: &Path, error: &walkdir::Error) -> Option<ScanProblem> {
+    let io = error.io_error()?;
+    if io.kind() == std::io::ErrorKind::NotFound {
+        return None;
+    }
+    let path = error.path().unwrap_or(root).to_owned();
+    Some(ScanProblem {
+        message: unreadable(&path, io),
+        path,
+    })
+}
+
+/// What is wrong with a path that can't be read, and what to do.
+pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> String {
+    let remedy = match error.kind() {
+        std::io::ErrorKind::PermissionDenied => "make it readable for your user, or exclude it with `remembrancer exclude`",
+        _ => "it is tried again at the next rescan",
+    };
+    format!("cannot read {}: {}; {remedy}", path.display(), error.kind())
+}
+
+/// Whether the name is that of a transcript.
+pub(crate) fn is_transcript(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "jsonl")
+}
+
+/// The file's description; `None` where there is none (any more).
+pub(crate) fn stat(path: &Path) -> Option<FileStat> {
+    let metadata = fs_err::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    Some(FileStat {
+        path: path.to_owned(),
+        device: metadata.dev(),
+        inode: metadata.ino(),
+        size: metadata.len(),
+        mtime: clock::of_file(&metadata),
+    })
+}
+
+/// How a file relates to what was read of it before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Continuity {
+    /// It continues what was read: only appended bytes are new.
+    Continues,
+    /// It begins as before and then differs: what is gone from it was taken back (a rewind).
+    Rewritten,
+    /// It is another file under the same name: what the old one held stays.
+    Replaced,
+}
+
+/// Compares the file's head and the bytes before the read position with what was stored.
+///
+/// Size alone does not do: a file cut by a rewind may have grown past its old size since (CASES TC-11).
+///
+/// # Errors
+/// The file system's error.
+pub(crate) fn continuity(file: &mut (impl Read + Seek), size: u64, position: &SourcePosition) -> std::io::Result<Continuity> {
+    let prefix_len = u64::from(position.prefix_len);
+    if size < prefix_len || hash_of(file, 0, prefix_len)? != position.prefix_hash {
+        return Ok(Continuity::Replaced);
+    }
+    let tail_len = u64::from(position.tail_len);
+    let read_to = position.read_offset.0;
+    if size < read_to || hash_of(file, read_to - tail_len, tail_len)? != position.tail_hash {
+        return Ok(Continuity::Rewritten);
+    }
+    Ok(Continuity::Continues)
+}
+
+/// The fingerprints of a file read up to `read_offset`: of its head, and of the bytes before that offset.
+///
+/// # Errors
+/// The file system's error.
+pub(crate) fn fingerprints(file: &mut (impl Read + Seek), read_offset: ByteOffset) -> std::io::Result<Fingerprints> {
+    let length = read_offset.0.min(FINGERPRINT_BYTES);
+    Ok(Fingerprints {
+        prefix_hash: hash_of(file, 0, length)?,
+        tail_hash: hash_of(file, read_offset.0 - length, length)?,
+        length: length as u32,
+    })
+}
+
+/// Hashes that know a file again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fingerprints {
+    /// Of the first `length` bytes.
+    pub prefix_hash: [u8; 32],
+    /// Of the `length` bytes before the read position.
+    pub tail_hash: [u8; 32],
+    /// How many bytes each covers.
+    pub length: u32,
+}
+
+fn hash_of(file: &mut (impl Read + Seek), from: u64, length: u64) -> std::io::Result<[u8; 32]> {
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::with_capacity(length as usize);
+    file.take(length).read_to_end(&mut bytes)?;
+    Ok(Sha256::digest(&bytes).into())
+}
+
+/// Whether nothing was written since `known` was read, by what the file system says.
+pub(crate) fn is_untouched(stat: &FileStat, known: &KnownFile) -> bool {
+    !known.missing && *stat == known.stat
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    fn position(content: &[u8], read: usize) -> SourcePosition {
+        let prints = fingerprints(&mut Cursor::new(content), ByteOffset(read as u64)).unwrap();
+        SourcePosition {
+            read_offset: ByteOffset(read as u64),
+            read_line: 0,
+            committed_offset: ByteOffset(0),
+            committed_line: 0,
+            committed_turn: 0,
+            prefix_hash: prints.prefix_hash,
+            prefix_len: prints.length,
+            tail_hash: prints.tail_hash,
+            tail_len: prints.length,
+        }
+    }
+
+    fn content(lines: usize, mark: char) -> Vec<u8> {
+        (0..lines)
+            .flat_map(|line| format!("{mark} line {line} of the transcript\n").into_bytes())
+            .collect()
+    }
+
+    #[rstest]
+    #[case::same(content(100, 'a'), Continuity::Continues)]
+    #[case::appended([content(100, 'a'), content(5, 'b')].concat(), Continuity::Continues)]
+    #[case::cut(content(60, 'a'), Continuity::Rewritten)]
+    #[case::cut_and_grown([content(60, 'a'), content(90, 'b')].concat(), Continuity::Rewritten)]
+    #[case::another_file(content(200, 'b'), Continuity::Replaced)]
+    #[case::emptied(Vec::new(), Continuity::Replaced)]
+    fn tc_11_a_file_is_known_again(#[case] now: Vec<u8>, #[case] expected: Continuity) {
+        let before = content(100, 'a');
+        let position = position(&before, before.len());
+        assert_eq!(
+            continuity(&mut Cursor::new(&now), now.len() as u64, &position).unwrap(),
+            expected
+        );
+    }
+
+    #[test]
+    fn a_small_file_is_known_by_all_of_it() {
+        let position = position(b"short\n", 6);
+        assert_eq!(
+            continuity(&mut Cursor::new(b"short\nmore\n"), 11, &position).unwrap(),
+            Continuity::Continues
+        );
+    }
+
+    #[test]
+    fn only_transcripts_are_found_newest_first_and_nothing_excluded() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("projects");
+        for name in ["a/1.jsonl", "a/1/subagents/agent-x.jsonl", "a/notes.md", "secret/2.jsonl"] {
+            fs_err::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            fs_err::write(root.join(name), "{}\n").unwrap();
+        }
+        let found = scan(&[root.clone(), place.path().join("none")], &[root.join("secret")]);
+        let mut names: Vec<_> = found
+            .files
+            .iter()
+            .map(|file| file.path.strip_prefix(&root).unwrap().to_owned())
+            .collect();
+        names.sort();
+        assert_eq!(
+            names,
+            [PathBuf::from("a/1/subagents/agent-x.jsonl"), PathBuf::from("a/1.jsonl")]
+        );
+        assert!(found.files.windows(2).all(|pair| pair[0].mtime >= pair[1].mtime));
+    }
+}

@@ -1,0 +1,95 @@
+//! The unix socket: only its user may connect, a line is bounded in size and in time, and connections are bounded in
+//! number. A prompt that finds the house full is answered with nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use remembrancer_hooks::clock::monotonic_ns;
+use remembrancer_hooks::protocol::{Answer, MAX_REQUEST_BYTES, RecallReply, Reply, Request};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::operations::Operations;
+
+/// Connections served at a time.
+const CONNECTIONS: usize = 64;
+/// How long a client may take to send its line.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Serves `listener` until `shutdown`; requests in progress are finished.
+///
+/// # Errors
+/// Where the listener itself fails.
+pub(crate) async fn serve(
+    listener: UnixListener,
+    operations: Arc<Operations>,
+    shutdown: CancellationToken,
+) -> std::io::Result<()> {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        let stream = tokio::select! {
+            biased;
+            () = shutdown.cancelled() => break,
+            Some(_) = connections.join_next(), if !connections.is_empty() => continue,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                // Out of file descriptors, or a client that left: neither ends the service.
+                Err(error) => {
+                    tracing::warn!(%error, "a connection was not accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            },
+        };
+        let received_ns = monotonic_ns();
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            tracing::warn!("too many connections at once; one is turned away");
+            continue;
+        };
+        let operations = Arc::clone(&operations);
+        connections.spawn(async move {
+            if let Err(error) = converse(stream, &operations, received_ns).await {
+                tracing::debug!(%error, "a conversation ended early");
+            }
+            drop(place);
+        });
+    }
+    while connections.join_next().await.is_some() {}
+    Ok(())
+}
+
+async fn converse(stream: UnixStream, operations: &Operations, received_ns: u64) -> std::io::Result<()> {
+    let peer = stream.peer_cred()?.uid();
+    if peer != rustix::process::getuid().as_raw() {
+        tracing::warn!(peer, "another user's connection is refused");
+        return Ok(());
+    }
+    let (read, mut write) = stream.into_split();
+    let mut line = Vec::new();
+    let mut bounded = BufReader::new(read).take(MAX_REQUEST_BYTES as u64 + 1);
+    match tokio::time::timeout(PATIENCE, bounded.read_until(b'\n', &mut line)).await {
+        Ok(read) => read?,
+        Err(_) => return Ok(()),
+    };
+    if line.is_empty() {
+        return Ok(());
+    }
+    let reply = match Request::parse(&line) {
+        Ok(request) => operations.perform(request, received_ns).await,
+        Err(error) => Answer::refused(error.to_string()).into(),
+    };
+    let bytes = reply.to_line().or_else(|error| too_long(&reply, &error).to_line());
+    write.write_all(&bytes.unwrap_or_default()).await?;
+    write.shutdown().await
+}
+
+fn too_long(reply: &Reply, error: &remembrancer_hooks::protocol::ProtocolError) -> Reply {
+    match reply {
+        Reply::Recall(_) => RecallReply::nothing("too-long").into(),
+        Reply::Answer(_) => Answer::refused(error.to_string()).into(),
+    }
+}

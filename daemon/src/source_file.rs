@@ -1,0 +1,221 @@
+//! One transcript being read: the file's position and the parser's state, kept in memory while the file is live, so that
+//! an appended line costs that line alone. A restart begins again where the oldest open turn begins.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use fs_err::File;
+use remembrancer_processor::ingest::{Advance, Agent, LineProblem, ResumePoint, SourceInfo, SourceReader};
+use remembrancer_schema::{ByteOffset, ProblemCount, SourcePosition, SourceUpdate};
+
+use crate::scan::{self, Continuity, FileStat, KnownFile};
+
+/// Bytes read in one step: bounds memory, and how long a live line waits behind a backfill.
+pub(crate) const CHUNK_BYTES: usize = 1 << 20;
+
+/// A transcript being read.
+pub(crate) struct SourceFile {
+    reader: SourceReader,
+    /// Where the next byte is read: the parser holds the half line before it.
+    next: u64,
+    generation: u32,
+    inode: u64,
+    position: Option<SourcePosition>,
+    retires: bool,
+    /// Whether what is read was counted before.
+    counted: bool,
+}
+
+/// What one step brought.
+pub(crate) struct Step {
+    /// What the parser made of the new bytes.
+    pub advance: Advance,
+    /// What to store about the file.
+    pub source: SourceUpdate,
+    /// Whether older generations of this file's turns go, now that all of it was read again.
+    pub retire_older_generations: bool,
+    /// Whether the file's end was reached.
+    pub at_end: bool,
+}
+
+impl SourceFile {
+    /// Begins, or begins again, to read the file described by `stat`, of which `known` was read before.
+    ///
+    /// # Errors
+    /// The file system's error.
+    pub(crate) fn open(agent: Agent, stat: &FileStat, known: Option<&KnownFile>) -> std::io::Result<Self> {
+        let Some(known) = known else {
+            return Ok(Self::from_start(agent, stat, 0, false));
+        };
+        let mut file = File::open(&stat.path)?;
+        match scan::continuity(&mut file, stat.size, &known.position)? {
+            Continuity::Continues => Self::resume(agent, stat, known, &mut file),
+            Continuity::Rewritten => Ok(Self::from_start(agent, stat, known.generation + 1, true)),
+            Continuity::Replaced => Ok(Self::from_start(agent, stat, known.generation + 1, false)),
+        }
+    }
+
+    /// Reads again, from its start, a file that was read before and has not changed: what was passed over then (a folder
+    /// that was excluded) may be wanted now.
+    pub(crate) fn open_again(agent: Agent, stat: &FileStat, known: &KnownFile) -> Self {
+        Self {
+            counted: true,
+            ..Self::from_start(agent, stat, known.generation, false)
+        }
+    }
+
+    fn from_start(agent: Agent, stat: &FileStat, generation: u32, retires: bool) -> Self {
+        let beginning = ResumePoint {
+            offset: ByteOffset(0),
+            line: 0,
+            turn: 0,
+        };
+        Self {
+            reader: SourceReader::new(&info(agent, stat), beginning),
+            next: 0,
+            generation,
+            inode: stat.inode,
+            position: None,
+            retires,
+            counted: false,
+        }
+    }
+
+    /// Reads again from the oldest open turn to where reading ended, to bring the parser to its old state. What that
+    /// gives is in the store already, and was counted then.
+    fn resume(agent: Agent, stat: &FileStat, known: &KnownFile, file: &mut File) -> std::io::Result<Self> {
+        let position = &known.position;
+        let from = ResumePoint {
+            offset: position.committed_offset,
+            line: position.committed_line,
+            turn: position.committed_turn,
+        };
+        let mut reader = SourceReader::new(&info(agent, stat), from);
+        file.seek(SeekFrom::Start(position.committed_offset.0))?;
+        let mut left = position.read_offset.0.saturating_sub(position.committed_offset.0);
+        let mut buffer = vec![0; CHUNK_BYTES];
+        while left > 0 {
+            let wanted = buffer.len().min(left as usize);
+            let read = file.read(&mut buffer[..wanted])?;
+            if read == 0 {
+                break;
+            }
+            reader.push(&buffer[..read]);
+            left -= read as u64;
+        }
+        drop(reader.drain());
+        Ok(Self {
+            reader,
+            next: position.read_offset.0,
+            generation: known.generation,
+            inode: stat.inode,
+            position: Some(position.clone()),
+            retires: false,
+            counted: false,
+        })
+    }
+
+    /// Whether the file on disk still continues what this reader has read.
+    ///
+    /// # Errors
+    /// The file system's error.
+    pub(crate) fn still_continues(&self, stat: &FileStat) -> std::io::Result<bool> {
+        if stat.inode != self.inode || stat.size < self.next {
+            return Ok(false);
+        }
+        let Some(position) = &self.position else { return Ok(true) };
+        let mut file = File::open(&stat.path)?;
+        Ok(scan::continuity(&mut file, stat.size, position)? == Continuity::Continues)
+    }
+
+    /// Reads at most [`CHUNK_BYTES`] more.
+    ///
+    /// # Errors
+    /// The file system's error.
+    pub(crate) fn step(&mut self, agent: Agent, stat: &FileStat) -> std::io::Result<Step> {
+        let mut file = File::open(&stat.path)?;
+        file.seek(SeekFrom::Start(self.next))?;
+        let mut bytes = Vec::with_capacity(CHUNK_BYTES.min(stat.size.saturating_sub(self.next) as usize + 1));
+        file.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut bytes)?;
+        self.next += bytes.len() as u64;
+        self.reader.push(&bytes);
+        let advance = self.reader.drain();
+        let at_end = bytes.len() < CHUNK_BYTES;
+        let prints = scan::fingerprints(&mut file, advance.read.offset)?;
+        let position = SourcePosition {
+            read_offset: advance.read.offset,
+            read_line: advance.read.line,
+            committed_offset: advance.committed.offset,
+            committed_line: advance.committed.line,
+            committed_turn: advance.committed.turn,
+            prefix_hash: prints.prefix_hash,
+            prefix_len: prints.length,
+            tail_hash: prints.tail_hash,
+            tail_len: prints.length,
+        };
+        self.position = Some(position.clone());
+        let source = self.update(agent, stat, position, &advance, at_end);
+        let retire_older_generations = at_end && std::mem::take(&mut self.retires);
+        Ok(Step {
+            advance,
+            source,
+            retire_older_generations,
+            at_end,
+        })
+    }
+
+    fn update(&self, agent: Agent, stat: &FileStat, position: SourcePosition, advance: &Advance, at_end: bool) -> SourceUpdate {
+        SourceUpdate {
+            agent: agent.id().to_owned(),
+            path: stat.path.to_string_lossy().into_owned(),
+            kind: "jsonl".to_owned(),
+            device: stat.device,
+            inode: stat.inode,
+            // Only a file read to its end counts as read: an interrupted one is taken up again at the next scan.
+            size: if at_end { stat.size } else { 0 },
+            mtime: stat.mtime,
+            position,
+            generation: self.generation,
+            records_delta: if self.counted { 0 } else { advance.records },
+            skipped_delta: if self.counted { 0 } else { advance.skipped },
+            problems: if self.counted {
+                Vec::new()
+            } else {
+                counted(&advance.problems)
+            },
+        }
+    }
+}
+
+fn info(agent: Agent, stat: &FileStat) -> SourceInfo {
+    let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let file_stem = stem(&stat.path);
+    let below_subagents = stat
+        .path
+        .ancestors()
+        .skip(1)
+        .any(|folder| folder.file_name().is_some_and(|name| name == "subagents"));
+    SourceInfo {
+        agent,
+        subagent_file: below_subagents || file_stem.starts_with("agent-"),
+        file_stem,
+        fallback_time: stat.mtime,
+    }
+}
+
+fn counted(problems: &[LineProblem]) -> Vec<ProblemCount> {
+    let mut counts: Vec<ProblemCount> = Vec::new();
+    for problem in problems {
+        let kind = problem.kind.as_str().into_owned();
+        match counts.iter_mut().find(|count| count.kind == kind) {
+            Some(count) => count.count += 1,
+            None => counts.push(ProblemCount {
+                kind,
+                count: 1,
+                first_line: problem.line,
+                first_offset: problem.offset,
+            }),
+        }
+    }
+    counts
+}

@@ -1,0 +1,84 @@
+//! What `status` tells of the running process: model, queue, recall times, degradations, problems, memory.
+
+use std::path::PathBuf;
+
+use remembrancer_schema::UnixMillis;
+use serde_json::{Value, json};
+
+use crate::clock;
+use crate::control::rfc3339;
+use crate::embedder::ModelState;
+use crate::progress::Progress;
+
+/// What does not change while the process runs.
+#[derive(Debug, Clone)]
+pub(crate) struct DaemonStatus {
+    /// When it started.
+    pub started: UnixMillis,
+    /// Where it listens.
+    pub socket: PathBuf,
+    /// The folders that it reads.
+    pub roots: Vec<PathBuf>,
+    /// The fusion profile.
+    pub profile: &'static str,
+}
+
+impl DaemonStatus {
+    /// Adds what is known of the process to the store's `status`.
+    pub(crate) fn add_to(&self, status: &mut Value, progress: &Progress, model: &ModelState) {
+        let counts = progress.counts();
+        let recalls = progress.recalls();
+        let millis = |of: f64| recalls.percentile(of).map(|took| took.as_micros() as f64 / 1_000.0);
+        let seconds = counts.embed_micros as f64 / 1e6;
+        let rate = if seconds > 0.0 {
+            Some((counts.embedded as f64 / seconds * 10.0).round() / 10.0)
+        } else {
+            None
+        };
+        let added = json!({
+            "daemon": {
+                "pid": std::process::id(),
+                "version": remembrancer_hooks::VERSION,
+                "started": rfc3339(self.started),
+                "uptime_seconds": (clock::now().0 - self.started.0) / 1_000,
+                "socket": self.socket,
+                "roots": self.roots,
+                "profile": self.profile,
+                "model": model.describe(),
+                "memory": memory(),
+            },
+            "ingest": {
+                "transcripts_found": counts.files,
+                "transcripts_waiting": counts.waiting_files,
+                "episodes_added": counts.added,
+                "episodes_changed": counts.updated,
+                "episodes_embedded": counts.embedded,
+                "embedded_per_second": rate,
+            },
+            "recalls": {
+                "count": recalls.count,
+                "shown": recalls.shown,
+                "p50_millis": millis(0.5),
+                "p99_millis": millis(0.99),
+                "nothing_shown_because": recalls.silences,
+                "degradations": recalls.degradations,
+            },
+            "problems": progress.problems(),
+        });
+        if let (Value::Object(status), Value::Object(added)) = (status, added) {
+            status.extend(added);
+        }
+    }
+}
+
+/// Resident memory in bytes, where the system tells it: all of it, and what is not backed by a file.
+fn memory() -> Value {
+    let Ok(text) = fs_err::read_to_string("/proc/self/status") else {
+        return Value::Null;
+    };
+    let bytes = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1_024)
+    };
+    json!({"resident_bytes": bytes("VmRSS:"), "anonymous_bytes": bytes("RssAnon:")})
+}

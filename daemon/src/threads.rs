@@ -1,0 +1,24 @@
+//! Threads that end by themselves when every handle to them is dropped.
+
+use std::thread::JoinHandle;
+
+/// Threads to wait for at the end.
+#[derive(Default)]
+pub(crate) struct Threads(Vec<JoinHandle<()>>);
+
+impl Threads {
+    /// Starts a thread called `name`.
+    ///
+    /// # Errors
+    /// Where the system refuses one.
+    pub(crate) fn spawn(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+        self.0.push(std::thread::Builder::new().name(name.to_owned()).spawn(work)?);
+        Ok(())
+    }
+
+    /// Waits until all have ended. Returns whether none of them panicked.
+    pub(crate) fn join(self) -> bool {
+        let ended: Vec<_> = self.0.into_iter().map(JoinHandle::join).collect();
+        ended.iter().all(Result::is_ok)
+    }
+}

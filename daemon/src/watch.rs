@@ -1,0 +1,257 @@
+//! The file watcher: its events are hints only. Each marks a path as changed or, where it can't say which, asks for a
+//! rescan; the scan is the truth.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use notify::{Config, Event, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::oneshot;
+
+/// Changed paths that are remembered one by one; beyond that a rescan is cheaper.
+const MOST_PATHS: usize = 4_096;
+/// How often the polling watcher looks, where the system's own can't be used.
+const POLL: Duration = Duration::from_secs(5);
+
+/// What the ingest thread waits for. Filled by the watcher, the server and the supervisor; never blocks them.
+#[derive(Default)]
+pub(crate) struct Mailbox {
+    mail: Mutex<Mail>,
+    arrived: Condvar,
+}
+
+/// What arrived since the last look.
+#[derive(Default)]
+pub(crate) struct Mail {
+    /// Transcripts that changed.
+    pub changed: BTreeSet<PathBuf>,
+    /// Whether everything must be looked at.
+    pub rescan: bool,
+    /// Whether a folder appeared: what is written into it before its own watch begins has no event.
+    pub folder_appeared: bool,
+    /// How many times it was asked to read everything again from its start.
+    pub rereads: u64,
+    /// Who waits until all that is on disk now is in the store.
+    pub flushes: Vec<oneshot::Sender<()>>,
+    /// Whether to stop.
+    pub stop: bool,
+}
+
+impl Mail {
+    fn is_empty(&self) -> bool {
+        self.changed.is_empty() && !self.rescan && self.flushes.is_empty() && !self.stop
+    }
+}
+
+impl Mailbox {
+    /// Marks `path` as changed.
+    pub(crate) fn changed(&self, path: PathBuf) {
+        self.put(|mail| {
+            if mail.changed.len() < MOST_PATHS {
+                mail.changed.insert(path);
+            } else {
+                mail.rescan = true;
+            }
+        });
+    }
+
+    /// Asks for a look at everything.
+    pub(crate) fn rescan(&self) {
+        self.put(|mail| mail.rescan = true);
+    }
+
+    /// Asks for a look at everything, and for another a moment later.
+    pub(crate) fn folder_appeared(&self) {
+        self.put(|mail| {
+            mail.rescan = true;
+            mail.folder_appeared = true;
+        });
+    }
+
+    /// Asks to read everything again from its start, as was asked `times`: what was passed over then may be wanted now.
+    pub(crate) fn reread(&self, times: u64) {
+        self.put(|mail| {
+            mail.rescan = true;
+            mail.rereads += times;
+        });
+    }
+
+    /// Asks for a look at everything, and to be told when it is done.
+    pub(crate) fn flush(&self, done: oneshot::Sender<()>) {
+        self.put(|mail| {
+            mail.rescan = true;
+            mail.flushes.push(done);
+        });
+    }
+
+    /// Asks the ingest thread to end.
+    pub(crate) fn stop(&self) {
+        self.put(|mail| mail.stop = true);
+    }
+
+    /// Takes what has arrived, waiting at most `patience` for something.
+    pub(crate) fn take(&self, patience: Duration) -> Mail {
+        let mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut mail, _) = self
+            .arrived
+            .wait_timeout_while(mail, patience, |mail| mail.is_empty())
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *mail)
+    }
+
+    fn put(&self, change: impl FnOnce(&mut Mail)) {
+        change(&mut self.mail.lock().unwrap_or_else(PoisonError::into_inner));
+        self.arrived.notify_one();
+    }
+}
+
+/// Tells a folder from one that was made in its place, which needs a new watch: device, inode, and, since an inode is soon
+/// used again, when it was made, where the file system knows.
+type Identity = (u64, u64, Option<SystemTime>);
+
+/// The identity of a folder; `None` where there is none.
+fn identity(folder: &Path) -> Option<Identity> {
+    let metadata = fs_err::metadata(folder).ok().filter(std::fs::Metadata::is_dir)?;
+    Some((metadata.dev(), metadata.ino(), metadata.created().ok()))
+}
+
+/// A running watcher. Dropping it ends the watch.
+pub(crate) struct Watch {
+    watcher: Box<dyn Watcher + Send>,
+    watched: BTreeMap<PathBuf, Identity>,
+    /// Folders in which one that does not exist yet will appear, itself or the next on the way to it.
+    awaited: BTreeMap<PathBuf, Identity>,
+    /// Whether the polling watcher had to be taken.
+    pub polling: bool,
+}
+
+impl Watch {
+    /// Starts to watch; folders are added by [`Watch::follow`].
+    ///
+    /// # Errors
+    /// Where not even the polling watcher can be made.
+    pub(crate) fn start(mailbox: std::sync::Arc<Mailbox>) -> notify::Result<Self> {
+        let for_polling = std::sync::Arc::clone(&mailbox);
+        match RecommendedWatcher::new(move |event| post(&mailbox, event), Config::default()) {
+            Ok(watcher) => Ok(Self {
+                watcher: Box::new(watcher),
+                watched: BTreeMap::new(),
+                awaited: BTreeMap::new(),
+                polling: false,
+            }),
+            Err(error) => {
+                tracing::warn!(%error, "the system's file watcher can't be used; looking every {POLL:?} instead. {SYSCTL}");
+                Self::polling(for_polling)
+            }
+        }
+    }
+
+    fn polling(mailbox: std::sync::Arc<Mailbox>) -> notify::Result<Self> {
+        let config = Config::default().with_poll_interval(POLL);
+        let watcher = PollWatcher::new(move |event| post(&mailbox, event), config)?;
+        Ok(Self {
+            watcher: Box::new(watcher),
+            watched: BTreeMap::new(),
+            awaited: BTreeMap::new(),
+            polling: true,
+        })
+    }
+
+    /// Watches `folder` and all below it from now on; one that does not exist yet is waited for, and watched by the call
+    /// that follows its appearance. Falls back to polling where the system's watch limit is reached.
+    pub(crate) fn follow(&mut self, folder: &Path, mailbox: &std::sync::Arc<Mailbox>) {
+        let Some(identity) = identity(folder) else {
+            return self.wait_for(folder);
+        };
+        if self.watched.get(folder) == Some(&identity) {
+            return;
+        }
+        match self.watcher.watch(folder, RecursiveMode::Recursive) {
+            Ok(()) => {
+                self.watched.insert(folder.to_owned(), identity);
+            }
+            Err(error) if !self.polling => {
+                tracing::warn!(folder = %folder.display(), %error, "cannot watch; looking every {POLL:?} instead. {SYSCTL}");
+                self.fall_back(folder, mailbox);
+            }
+            Err(error) => {
+                tracing::warn!(folder = %folder.display(), %error, "cannot watch; changes are found by the regular rescan");
+            }
+        }
+    }
+
+    /// Watches the nearest folder above that exists, without what lies below: so the next on the way is noticed.
+    fn wait_for(&mut self, folder: &Path) {
+        let nearest = || folder.ancestors().skip(1).find_map(|above| Some((above, identity(above)?)));
+        // One that appears between the look and the watch has no event, so it is looked at again.
+        while let Some((above, identity)) = nearest().filter(|(above, identity)| self.awaited.get(*above) != Some(identity)) {
+            self.awaited.insert(above.to_owned(), identity);
+            if let Err(error) = self.watcher.watch(above, RecursiveMode::NonRecursive) {
+                tracing::debug!(folder = %above.display(), %error, "cannot watch; a new folder is found by the regular rescan");
+            }
+        }
+    }
+
+    fn fall_back(&mut self, folder: &Path, mailbox: &std::sync::Arc<Mailbox>) {
+        match Self::polling(std::sync::Arc::clone(mailbox)) {
+            Ok(mut polling) => {
+                let before = std::mem::take(&mut self.watched);
+                for known in before.keys().map(PathBuf::as_path).chain([folder]) {
+                    polling.follow(known, mailbox);
+                }
+                *self = polling;
+            }
+            Err(error) => tracing::warn!(%error, "cannot poll either; changes are found by the regular rescan"),
+        }
+    }
+}
+
+const SYSCTL: &str = "On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances.";
+
+fn post(mailbox: &Mailbox, event: notify::Result<Event>) {
+    match event {
+        Ok(event) if event.need_rescan() => mailbox.rescan(),
+        Ok(event) if event.kind.is_access() => {}
+        Ok(event) => {
+            let is_removal = event.kind.is_remove();
+            for path in event.paths {
+                if path.extension().is_some_and(|extension| extension == "jsonl") {
+                    mailbox.changed(path);
+                } else if path.is_dir() {
+                    mailbox.folder_appeared();
+                } else if is_removal {
+                    mailbox.rescan();
+                }
+            }
+        }
+        Err(_) => mailbox.rescan(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_paths_become_a_rescan() {
+        let mailbox = Mailbox::default();
+        for number in 0..=MOST_PATHS {
+            mailbox.changed(PathBuf::from(number.to_string()));
+        }
+        let mail = mailbox.take(Duration::ZERO);
+        assert!(mail.rescan);
+        assert_eq!(mail.changed.len(), MOST_PATHS);
+        assert!(mailbox.take(Duration::ZERO).is_empty());
+    }
+
+    #[test]
+    fn a_flush_is_a_rescan_with_a_receipt() {
+        let mailbox = Mailbox::default();
+        let (done, _receipt) = oneshot::channel();
+        mailbox.flush(done);
+        let mail = mailbox.take(Duration::ZERO);
+        assert!(mail.rescan && mail.flushes.len() == 1);
+    }
+}
