@@ -1,0 +1,157 @@
+//! What is broken around the daemon: transcripts that are none, folders that can't be read, a damaged database, settings
+//! with a mistake, a model that is not there. Each is told in words, and none takes anything else along.
+
+use std::os::unix::fs::PermissionsExt;
+
+use remembrancer_tests::{sandbox, skip, topic};
+
+#[test]
+fn a_file_that_is_no_transcript_spoils_nothing() {
+    let sandbox = sandbox!();
+    sandbox.transcript("good", "shop").topics(0..2);
+    let mut garbage = sandbox.transcript("garbage", "shop");
+    garbage
+        .raw("this is no JSON\n[1, 2, 3]\n\"text\"\n{\"type\": \"unheard-of\"}\n{}\n")
+        .bytes(&[0, 0xff, b'\n']);
+    sandbox
+        .transcript("binary", "shop")
+        .bytes(&(0..=255).cycle().take(100_000).collect::<Vec<u8>>());
+    sandbox.transcript("empty", "shop").raw("");
+    let daemon = sandbox.start();
+    daemon.flush();
+    assert_eq!(sandbox.episodes().len(), 2);
+    let status = daemon.status();
+    assert_eq!(
+        status["problems"],
+        serde_json::json!([]),
+        "a line that can't be read is counted, and no more"
+    );
+    let kinds: Vec<&str> = status["problems_by_file"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|problem| problem["kind"].as_str())
+        .collect();
+    for kind in ["malformed-json", "not-an-object", "unknown-record:unheard-of"] {
+        assert!(kinds.contains(&kind), "no {kind} in {kinds:?}");
+    }
+    let skipped = status["skipped_lines"].clone();
+    daemon.flush();
+    assert_eq!(daemon.status()["skipped_lines"], skipped, "counted once");
+}
+
+#[test]
+fn a_folder_without_permission_is_named_with_its_remedy() {
+    if rustix::process::getuid().is_root() {
+        return skip("root may read every folder");
+    }
+    let sandbox = sandbox!();
+    sandbox.transcript("good", "shop").topics(0..2);
+    let locked = sandbox.root().join("locked");
+    fs_err::create_dir_all(&locked).unwrap();
+    fs_err::set_permissions(&locked, std::fs::Permissions::from_mode(0o000)).unwrap();
+    let daemon = sandbox.start();
+    daemon.flush();
+    let problems = daemon.status()["problems"].to_string();
+    fs_err::set_permissions(&locked, std::fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(
+        problems.contains("locked") && problems.contains("remembrancer exclude"),
+        "{problems}"
+    );
+    assert_eq!(sandbox.episodes().len(), 2);
+}
+
+#[test]
+fn a_damaged_database_is_refused_with_its_remedy() {
+    let sandbox = sandbox!();
+    let database = sandbox.places().database_file();
+    fs_err::create_dir_all(database.parent().unwrap()).unwrap();
+    fs_err::write(
+        &database,
+        "no database at all, but a letter to whom it may concern".repeat(200),
+    )
+    .unwrap();
+    for command in [&["run"][..], &["status"], &["recall", "anything"]] {
+        let output = sandbox.run(command);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(4), "{command:?}: {said}");
+        assert!(
+            said.contains(&database.display().to_string()) && said.contains("mv "),
+            "{command:?}: {said}"
+        );
+    }
+    assert_eq!(sandbox.hook("s", "/", "is anybody there who remembers?").stdout, "");
+    assert!(
+        fs_err::read(&database).unwrap().starts_with(b"no database"),
+        "it is left as it was"
+    );
+}
+
+#[test]
+fn pages_damaged_after_a_crash_are_noticed() {
+    let sandbox = sandbox!();
+    sandbox.transcript("old", "shop").topics(0..60);
+    let daemon = sandbox.start();
+    daemon.flush();
+    daemon.stop(rustix::process::Signal::TERM);
+    let daemon = sandbox.start();
+    daemon.stop(rustix::process::Signal::KILL);
+    let database = sandbox.places().database_file();
+    let mut bytes = fs_err::read(&database).unwrap();
+    // The first page stays, so that it is a database; what follows is noise.
+    for (at, byte) in bytes.iter_mut().enumerate().skip(8_192) {
+        *byte = (at % 251) as u8;
+    }
+    fs_err::write(&database, bytes).unwrap();
+    let output = sandbox.run(&["run"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(
+        said.contains(&database.display().to_string()) && said.contains("mv "),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_mistake_in_the_settings_is_named_with_file_and_line() {
+    let sandbox = sandbox!();
+    let file = sandbox.places().config_file().display().to_string();
+    for (text, expected) in [
+        ("[recall]\nbugdet = \"240ms\"\n", format!("{file}:2: unknown field")),
+        ("[recall]\n\nbudget = 240\n", format!("{file}:3: ")),
+        ("[recall\n", format!("{file}:1: ")),
+        ("[recall]\nbudget = \"3s\"\n", "recall.budget = 3s: ".to_owned()),
+        ("[backfill]\ncpu = \"much\"\n", "backfill.cpu = much: ".to_owned()),
+    ] {
+        sandbox.configure(text);
+        for command in [&["run"][..], &["status"]] {
+            let output = sandbox.run(command);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{text}: {said}");
+            assert!(said.contains(&expected) && said.contains("hint:"), "{text}: {said}");
+        }
+    }
+    let output = sandbox.run(&["--config", "/nowhere.toml", "status"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/nowhere.toml"));
+}
+
+#[test]
+fn tc_42_without_its_model_recall_goes_on_by_words() {
+    let sandbox = sandbox!();
+    sandbox.configure("[embedding]\nmodel_dir = \"/nowhere/at/all\"\n");
+    sandbox.transcript("older", "shop").topics(0..5);
+    let daemon = sandbox.start();
+    daemon.flush();
+    daemon.wait_for_model();
+    let model = daemon.status()["daemon"]["model"].as_str().unwrap().to_owned();
+    assert!(model.starts_with("none: ") && model.contains("/nowhere/at/all"), "{model}");
+    let reply = daemon.recall("asks", &sandbox.project("shop"), &topic(3).0);
+    assert!(reply.context.contains("case3"), "{reply:?}");
+    assert_eq!(daemon.why("asks")["degradations"], serde_json::json!(["no-model"]));
+    assert!(
+        String::from_utf8(sandbox.run(&["status"]).stdout)
+            .unwrap()
+            .contains("/nowhere/at/all")
+    );
+}

@@ -1,0 +1,48 @@
+//! The whole system: the real binaries, each test in a home of its own. A file a topic; see `sandbox!` for the homes.
+//!
+//! Nothing here sleeps: a test waits for what it expects, and gives up when [`PATIENCE`] ends. Times that are asserted are
+//! those of the design with room for a busy machine; the measured ones are printed.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of these tests are tests, too")]
+#![expect(clippy::print_stderr, reason = "a test prints what it measured, or why it is skipped")]
+
+mod bad_input;
+mod budget;
+mod cli;
+mod deleted_and_rewritten;
+mod disk_full;
+mod first_run;
+mod fork;
+mod hook;
+mod kill;
+mod line_to_recollection;
+mod packaging;
+mod real_transcripts;
+mod restart;
+mod self_echo;
+mod session_rules;
+mod shutdown;
+mod steering;
+mod tailing;
+
+use std::time::Duration;
+
+/// How long a test waits for what must happen: far longer than it takes.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Times are asserted at this many times what the design promises, since test machines are busy.
+const LENIENCY: u32 = 3;
+
+#[test]
+fn no_file_is_forgotten() {
+    let modules = include_str!("main.rs");
+    for entry in fs_err::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/e2e")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(
+            name == "main" || modules.contains(&format!("mod {name};\n")),
+            "{} is not part of any test",
+            path.display()
+        );
+    }
+}

@@ -1,0 +1,35 @@
+//! Support for tests of the whole system: a home of its own for each test, transcripts as an agent writes them, waiting
+//! for a condition, and the shared data that nobody here wrote.
+
+#![expect(clippy::unwrap_used, reason = "support for tests is a test, too")]
+
+pub mod corpus;
+mod daemon_process;
+mod sandbox;
+mod shared;
+mod transcript;
+mod wait;
+
+pub use daemon_process::DaemonProcess;
+pub use sandbox::{HookOutput, Sandbox, any_file_holds};
+pub use shared::{shared, skip};
+pub use transcript::{Transcript, topic};
+pub use wait::{eventually, timed};
+
+/// A [`Sandbox`] with the binaries under test: only the test target itself knows where cargo put them. With `alone`, no other
+/// test of the process runs meanwhile.
+#[macro_export]
+macro_rules! sandbox {
+    () => {
+        $crate::Sandbox::new(
+            env!("CARGO_BIN_EXE_remembrancer-under-test"),
+            env!("CARGO_BIN_EXE_remembrancer-hook-under-test"),
+        )
+    };
+    (alone) => {
+        $crate::Sandbox::alone(
+            env!("CARGO_BIN_EXE_remembrancer-under-test"),
+            env!("CARGO_BIN_EXE_remembrancer-hook-under-test"),
+        )
+    };
+}

@@ -1,0 +1,31 @@
+//! Waiting for a condition instead of for a time.
+
+use std::time::Duration;
+
+use remembrancer_processor::{Deadline, Stopwatch};
+
+/// Between two looks at a condition.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Looks again and again until `look` gives something.
+///
+/// # Panics
+/// When `patience` ends before: `what` is what was waited for.
+pub fn eventually<T>(what: &str, patience: Duration, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Deadline::after(patience);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(!deadline.has_passed(), "waited {patience:?} in vain for {what}");
+        std::thread::park_timeout(PAUSE);
+    }
+}
+
+/// What `work` gives, and how long it took.
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let mut watch = Stopwatch::start();
+    let result = work();
+    watch.lap("work");
+    (result, watch.laps().iter().map(|(_, took)| *took).sum())
+}
