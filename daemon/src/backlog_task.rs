@@ -1,7 +1,9 @@
 //! The embedding backlog: episodes without a vector of the current model, newest first, in small batches that yield.
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::fmt::Display;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use remembrancer_processor::Stopwatch;
@@ -11,7 +13,7 @@ use remembrancer_schema::{BacklogRow, EmbeddedEpisode, EpisodeId, QueryError, Re
 use tokio_util::sync::CancellationToken;
 
 use crate::clock;
-use crate::embedder::{EmbedderHandle, ModelState};
+use crate::embedder::{EmbedderHandle, ModelState, NotEmbedded};
 use crate::politeness::Politeness;
 use crate::progress::Progress;
 use crate::store::{StoreGone, StoreHandle};
@@ -24,8 +26,92 @@ const LOOK: Duration = Duration::from_mins(1);
 /// How long the backlog rests after the store refused a write.
 const AFTER_FAILURE: Duration = Duration::from_secs(10);
 
-/// The codes of all embedded episodes, shared by the prompts and the backlog. Held for writing for a few instructions.
-pub(crate) type SharedCodes = Arc<RwLock<CodeIndex>>;
+/// The codes of all embedded episodes, shared by the prompts and the backlog.
+///
+/// They follow the store by one rule: whatever changes them reads the store and changes them within one job of the
+/// `store-background` thread. That thread does one job at a time, so the later job has seen all that the earlier had.
+#[derive(Clone)]
+pub(crate) struct SharedCodes(Arc<Codes>);
+
+struct Codes {
+    /// Held for writing for a few instructions.
+    index: RwLock<CodeIndex>,
+    /// The dimension of the model whose vectors are current, once that is settled. Before, the store may hold another's.
+    adopted: OnceLock<usize>,
+}
+
+impl Deref for SharedCodes {
+    type Target = RwLock<CodeIndex>;
+
+    fn deref(&self) -> &RwLock<CodeIndex> {
+        &self.0.index
+    }
+}
+
+impl SharedCodes {
+    /// Drops the codes of episodes that the store no longer has. Ids are never given twice, so this needs no order.
+    pub(crate) fn remove(&self, ids: &[EpisodeId]) {
+        if ids.is_empty() {
+            return;
+        }
+        let mut index = self.write().unwrap_or_else(PoisonError::into_inner);
+        for id in ids {
+            index.remove(*id);
+        }
+    }
+
+    /// No codes, for vectors of `dimension` components until a model is adopted.
+    pub(crate) fn new(dimension: usize) -> Self {
+        Self(Arc::new(Codes {
+            index: RwLock::new(CodeIndex::new(dimension)),
+            adopted: OnceLock::new(),
+        }))
+    }
+
+    /// Loads all codes of the model that the store was just told of. Returns how many there are.
+    fn adopt(&self, reader: &Reader, dimension: usize) -> Result<usize, QueryError> {
+        let loaded = self.load(reader, dimension)?;
+        self.0.adopted.get_or_init(|| dimension);
+        Ok(loaded)
+    }
+
+    /// Loads all codes again, after episodes were hidden, shown or deleted. Before a model is adopted there is nothing to
+    /// do: that loads them.
+    ///
+    /// # Errors
+    /// The store's error; the codes stay as they were.
+    pub(crate) fn reload(&self, reader: &Reader) -> Result<(), QueryError> {
+        match self.0.adopted.get() {
+            Some(dimension) => self.load(reader, *dimension).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    fn load(&self, reader: &Reader, dimension: usize) -> Result<usize, QueryError> {
+        let mut codes = CodeIndex::new(dimension);
+        reader.for_each_code(|id, project, code| codes.insert(id, project, code))?;
+        let loaded = codes.len();
+        *self.write().unwrap_or_else(PoisonError::into_inner) = codes;
+        Ok(loaded)
+    }
+
+    /// Brings the codes of `changed` in step with the store: those that were hidden or deleted meanwhile have none.
+    fn renew(&self, reader: &Reader, model_id: &str, changed: &[EpisodeId]) -> Result<(), QueryError> {
+        let codes: Vec<_> = reader
+            .candidates(changed, model_id)?
+            .into_iter()
+            .filter_map(|row| Some((row.id, row.project, Embedding::from_unit(row.embedding?).bit_code())))
+            .collect();
+        let mut index = self.write().unwrap_or_else(PoisonError::into_inner);
+        for id in changed {
+            index.remove(*id);
+        }
+        for (id, project, code) in &codes {
+            index.insert(*id, *project, code);
+        }
+        Ok(())
+    }
+}
 
 /// What the backlog works with.
 pub(crate) struct Backlog {
@@ -43,13 +129,28 @@ pub(crate) struct Backlog {
     pub politeness: Politeness,
 }
 
-/// Why the backlog stopped for now.
+/// Why the backlog stopped, for now or for good.
 #[derive(Debug, thiserror::Error)]
 enum BacklogError {
+    /// To be tried again.
     #[error(transparent)]
     Store(#[from] QueryError),
     #[error(transparent)]
     Gone(#[from] StoreGone),
+    #[error("the model's thread has ended")]
+    EmbedderGone,
+    /// There is a model, and nothing can be done with it.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+/// What one run of the backlog keeps in mind.
+#[derive(Default)]
+struct Memory {
+    /// Whether the store knows which model's vectors are current.
+    adopted: bool,
+    /// Episodes that can't be embedded: not tried again until the next start.
+    failed: HashSet<EpisodeId>,
 }
 
 impl Backlog {
@@ -60,41 +161,60 @@ impl Backlog {
             () = shutdown.cancelled() => return,
             state = self.embedder.loaded() => state,
         };
-        let ModelState::Ready(model) = state else {
-            shutdown.cancelled().await;
-            return;
-        };
-        if let Err(error) = self.adopt(model.as_ref()).await {
-            tracing::warn!(%error, "the stored vectors can't be used; recall goes on by words alone");
+        if let ModelState::Ready(model) = state {
+            match self.work(model.as_ref(), &shutdown).await {
+                Ok(()) => return,
+                Err(BacklogError::Unusable(reason)) => self.embedder.give_up(reason),
+                Err(error) => {
+                    tracing::error!(%error, "embedding ends");
+                    return;
+                }
+            }
         }
-        let mut failed = HashSet::new();
+        shutdown.cancelled().await;
+    }
+
+    async fn work(&self, model: &dyn Embed, shutdown: &CancellationToken) -> Result<(), BacklogError> {
+        let mut memory = Memory::default();
         loop {
-            let pause = match self.drain(model.as_ref(), &mut failed, &shutdown).await {
+            let rest = match self.round(model, &mut memory, shutdown).await {
                 Ok(()) => LOOK,
-                Err(BacklogError::Gone(_)) => return,
                 Err(BacklogError::Store(error)) => {
                     tracing::warn!(%error, "embedding rests, and tries again");
                     AFTER_FAILURE
                 }
+                Err(error) => return Err(error),
             };
             tokio::select! {
                 biased;
-                () = shutdown.cancelled() => return,
-                () = self.progress.backlog_grew.notified() => {}
-                () = tokio::time::sleep(pause) => {}
+                () = shutdown.cancelled() => return Ok(()),
+                () = self.progress.backlog_grew.notified(), if rest == LOOK => {}
+                () = tokio::time::sleep(rest) => {}
             }
         }
     }
 
-    /// Tells the store which model's vectors are current, and loads their codes.
+    async fn round(&self, model: &dyn Embed, memory: &mut Memory, shutdown: &CancellationToken) -> Result<(), BacklogError> {
+        if !memory.adopted {
+            self.adopt(model).await?;
+            memory.adopted = true;
+        }
+        self.drain(model, &mut memory.failed, shutdown).await
+    }
+
+    /// Tells the store which model's vectors are current, and loads their codes. Before that none can be stored.
     async fn adopt(&self, model: &dyn Embed) -> Result<(), BacklogError> {
         let (model_id, dimension) = (model.model_id().to_owned(), model.dimension());
         self.writer
             .call(move |writer| writer.set_embedding_model(&model_id, dimension))
-            .await??;
-        let codes = load_codes(&self.background, dimension).await??;
-        tracing::info!(model = model.model_id(), vectors = codes.len(), "the model is ready");
-        *self.codes.write().unwrap_or_else(PoisonError::into_inner) = codes;
+            .await?
+            .map_err(|error| match error {
+                QueryError::Invalid { .. } => BacklogError::Unusable(error.to_string()),
+                other => other.into(),
+            })?;
+        let codes = self.codes.clone();
+        let vectors = self.background.call(move |reader| codes.adopt(reader, dimension)).await??;
+        tracing::info!(model = model.model_id(), vectors, "the model is ready");
         Ok(())
     }
 
@@ -116,11 +236,16 @@ impl Backlog {
                 return Ok(());
             }
             let mut watch = Stopwatch::start();
-            let embedded = self.embed(&rows, failed).await;
+            let embedded = self.embed(&rows, failed).await?;
             watch.lap("embed");
             let took: Duration = watch.laps().iter().map(|(_, took)| *took).sum();
-            self.progress.embedded(embedded.len(), took);
-            self.store(model, embedded).await?;
+            let attempted = embedded.len();
+            let stored = self.store(model, embedded, failed).await?;
+            self.progress.embedded(stored, took);
+            if attempted > 0 && stored == 0 {
+                // All of them changed meanwhile, and whoever changed them woke this task; nothing else could end it.
+                return Ok(());
+            }
             tokio::select! {
                 biased;
                 () = shutdown.cancelled() => {}
@@ -132,50 +257,69 @@ impl Backlog {
 
     /// Embeds `rows` together, or one by one where one of them spoils the batch. What can't be embedded stays findable by
     /// its words.
-    async fn embed(&self, rows: &[BacklogRow], failed: &mut HashSet<EpisodeId>) -> Vec<EmbeddedEpisode> {
+    async fn embed(&self, rows: &[BacklogRow], failed: &mut HashSet<EpisodeId>) -> Result<Vec<EmbeddedEpisode>, BacklogError> {
         let texts: Vec<String> = rows.iter().map(|row| passage(&row.prompt, &row.answer, row.part)).collect();
-        if let Some(Ok(embeddings)) = self.embedder.embed_passages(texts.clone()).await {
-            return rows
+        if let Ok(embeddings) = self.embed_texts(texts.clone()).await? {
+            return Ok(rows
                 .iter()
                 .zip(embeddings)
                 .map(|(row, embedding)| embedded(row, embedding))
-                .collect();
+                .collect());
         }
         let mut one_by_one = Vec::new();
         for (row, text) in rows.iter().zip(texts) {
-            match self.embedder.embed_passages(vec![text]).await {
-                Some(Ok(mut single)) if !single.is_empty() => one_by_one.push(embedded(row, single.remove(0))),
-                _ => {
-                    tracing::warn!(
-                        episode = row.id.0,
-                        "an episode can't be embedded; it is found by its words alone"
-                    );
-                    failed.insert(row.id);
-                }
+            match self.embed_texts(vec![text]).await? {
+                Ok(mut single) if !single.is_empty() => one_by_one.push(embedded(row, single.remove(0))),
+                Ok(_) => leave_out(row.id, &"the model gave nothing", failed),
+                Err(error) => leave_out(row.id, &error, failed),
             }
         }
-        one_by_one
+        Ok(one_by_one)
     }
 
-    async fn store(&self, model: &dyn Embed, episodes: Vec<EmbeddedEpisode>) -> Result<(), BacklogError> {
+    /// The inner error is that of these texts, the outer that of all.
+    async fn embed_texts(&self, texts: Vec<String>) -> Result<Result<Vec<Embedding>, NotEmbedded>, BacklogError> {
+        match self.embedder.embed_passages(texts).await {
+            None => Err(BacklogError::EmbedderGone),
+            Some(Err(error @ NotEmbedded::NoModel)) => Err(BacklogError::Unusable(error.to_string())),
+            Some(embeddings) => Ok(embeddings),
+        }
+    }
+
+    /// Stores embeddings and brings the codes in step. Returns how many were stored.
+    async fn store(
+        &self,
+        model: &dyn Embed,
+        episodes: Vec<EmbeddedEpisode>,
+        failed: &mut HashSet<EpisodeId>,
+    ) -> Result<usize, BacklogError> {
+        let ids: Vec<EpisodeId> = episodes.iter().map(|episode| episode.id).collect();
         let model_id = model.model_id().to_owned();
         let stored = self
             .writer
             .call(move |writer| writer.store_embeddings(&model_id, &episodes))
-            .await??;
-        let model_id = model.model_id().to_owned();
-        let rows = self
-            .background
-            .call(move |reader| reader.candidates(&stored, &model_id))
-            .await??;
-        let mut codes = self.codes.write().unwrap_or_else(PoisonError::into_inner);
-        for row in rows {
-            if let Some(embedding) = row.embedding.map(Embedding::from_unit) {
-                codes.insert(row.id, row.project, &embedding.bit_code());
+            .await?;
+        let stored = match stored {
+            Err(error @ QueryError::Invalid { .. }) => {
+                // The model's fault, and so the same the next time.
+                for id in ids {
+                    leave_out(id, &error, failed);
+                }
+                return Ok(0);
             }
-        }
-        Ok(())
+            stored => stored?,
+        };
+        let (count, codes, model_id) = (stored.len(), self.codes.clone(), model.model_id().to_owned());
+        self.background
+            .call(move |reader| codes.renew(reader, &model_id, &stored))
+            .await??;
+        Ok(count)
     }
+}
+
+fn leave_out(id: EpisodeId, why: &dyn Display, failed: &mut HashSet<EpisodeId>) {
+    tracing::warn!(episode = id.0, %why, "an episode can't be embedded; it is found by its words alone");
+    failed.insert(id);
 }
 
 fn embedded(row: &BacklogRow, embedding: Embedding) -> EmbeddedEpisode {
@@ -186,19 +330,5 @@ fn embedded(row: &BacklogRow, embedding: Embedding) -> EmbeddedEpisode {
     }
 }
 
-/// Reads all codes of the current model.
-///
-/// # Errors
-/// The store's error.
-pub(crate) async fn load_codes(
-    background: &StoreHandle<Reader>,
-    dimension: usize,
-) -> Result<Result<CodeIndex, QueryError>, StoreGone> {
-    background
-        .call(move |reader| {
-            let mut codes = CodeIndex::new(dimension);
-            reader.for_each_code(|id, project, code| codes.insert(id, project, code))?;
-            Ok(codes)
-        })
-        .await
-}
+#[cfg(test)]
+mod tests;

@@ -1,14 +1,11 @@
 //! The command line: one file a command. Everything that a person reads is printed below here, and nowhere else.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "the command line is where people read"
-)]
+#![expect(clippy::print_stderr, reason = "the command line is where people read")]
 
 mod ask;
 mod error;
 mod forget;
+mod output;
 mod recall;
 mod run;
 mod samples;
@@ -66,7 +63,14 @@ enum Command {
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    match dispatch(arguments) {
+    let written = |()| match output::failure() {
+        None => Ok(()),
+        Some(error) => Err(CliError::new(
+            error::Kind::Failed,
+            format!("cannot write to standard output: {error}"),
+        )),
+    };
+    match dispatch(arguments).and_then(written) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");

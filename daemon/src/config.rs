@@ -242,7 +242,7 @@ impl Layers<'_> {
                 .parse()
                 .map_err(|_| refuse("embedding.device", &device, "choose auto, cpu, cuda or metal".to_owned()))?,
             backfill_share: share(&cpu, &refuse)?,
-            log_level: user.log.level.or(shipped.log.level).unwrap_or_default(),
+            log_level: log_level(user.log.level.or(shipped.log.level), &refuse)?,
         })
     }
 }
@@ -307,6 +307,16 @@ fn cosine(key: &'static str, value: Option<f32>, refuse: &Refuse<'_>) -> Result<
     }
 }
 
+fn log_level(level: Option<String>, refuse: &Refuse<'_>) -> Result<String, ConfigError> {
+    let level = level.unwrap_or_default();
+    let names = ["off", "error", "warn", "info", "debug", "trace"];
+    // A filter such as "info,remembrancer=debug" is for tracing to judge; a lone word must be a level.
+    if level.contains(['=', ',']) || names.contains(&level.to_lowercase().as_str()) {
+        return Ok(level);
+    }
+    Err(refuse("log.level", &level, format!("choose one of: {}", names.join(", "))))
+}
+
 fn share(text: &str, refuse: &Refuse<'_>) -> Result<f64, ConfigError> {
     text.strip_suffix('%')
         .and_then(|number| number.trim().parse::<f64>().ok())
@@ -345,6 +355,7 @@ mod tests {
     #[case::budget_too_long("[recall]\nbudget = \"1s\"\n", "choose between 20ms and 240ms")]
     #[case::profile("[fusion]\nprofile = \"best\"\n", "fusion.profile = best: choose one of: union")]
     #[case::share("[backfill]\ncpu = \"half\"\n", "backfill.cpu = half: write a share")]
+    #[case::level("[log]\nlevel = \"lod\"\n", "log.level = lod: choose one of")]
     #[case::cosine("[gate]\nleast_cosine = 2.0\n", "a cosine lies between")]
     fn a_wrong_setting_names_its_place_and_remedy(#[case] text: &str, #[case] expected: &str) {
         let error = parse(text).unwrap_err();

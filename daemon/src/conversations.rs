@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use remembrancer_hooks::recollection_file::SAME_FIRING;
 use remembrancer_processor::embed::Embedding;
-use remembrancer_schema::{EpisodeId, SessionKey};
+use remembrancer_schema::{EpisodeId, SessionKey, UnixMillis};
+
+use crate::clock;
 
 /// Conversations that are kept in mind; the one that has been silent longest goes first.
 const MOST: usize = 512;
@@ -17,6 +19,7 @@ struct Conversation {
     last_prompt: Option<[u8; 32]>,
     last_ns: u64,
     answered_topic: Option<Embedding>,
+    answered_at: UnixMillis,
     unstored: HashSet<EpisodeId>,
 }
 
@@ -58,6 +61,7 @@ impl Conversations {
     pub(crate) fn answered(&self, session: &SessionKey, topic: Option<Embedding>, shown: &[EpisodeId]) {
         if let Some(conversation) = self.lock().get_mut(session) {
             conversation.answered_topic = topic;
+            conversation.answered_at = clock::now();
             conversation.unstored.extend(shown);
         }
     }
@@ -71,9 +75,11 @@ impl Conversations {
         }
     }
 
-    /// The conversation was compacted: what it was told is out of its context.
-    pub(crate) fn compacted(&self, session: &SessionKey) {
-        if let Some(conversation) = self.lock().get_mut(session) {
+    /// The conversation was compacted at `at`: what it was told before is out of its context. A transcript is read after it
+    /// was written, so an answer may have come since, which stays.
+    pub(crate) fn compacted(&self, session: &SessionKey, at: UnixMillis) {
+        let mut all = self.lock();
+        if let Some(conversation) = all.get_mut(session).filter(|conversation| conversation.answered_at <= at) {
             conversation.answered_topic = None;
             conversation.unstored.clear();
         }
@@ -121,7 +127,10 @@ mod tests {
         conversations.note_prompt(&session(1), [1; 32], 0);
         conversations.answered(&session(1), None, &[EpisodeId(7)]);
         assert_eq!(conversations.state(&session(1)).1.len(), 1);
-        conversations.compacted(&session(1));
+        let before = UnixMillis(clock::now().0 - 60_000);
+        conversations.compacted(&session(1), before);
+        assert_eq!(conversations.state(&session(1)).1.len(), 1, "the answer came after it");
+        conversations.compacted(&session(1), clock::now());
         assert_eq!(conversations.state(&session(1)).1.len(), 0);
     }
 

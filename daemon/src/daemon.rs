@@ -4,14 +4,14 @@
 //! close → join the threads → remove the socket. All of it within [`STOP`].
 
 use std::path::PathBuf;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use remembrancer_hooks::places::Places;
-use remembrancer_processor::recall::CodeIndex;
 use remembrancer_schema::{Reader, Writer};
 use tokio::net::UnixListener;
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +22,7 @@ use crate::control;
 use crate::conversations::Conversations;
 use crate::embedder::{self, EmbedderHandle};
 use crate::files::private_folder;
+use crate::guard::Guard;
 use crate::ingest_task::{Ingest, IngestSetup};
 use crate::operations::Operations;
 use crate::politeness::{self, Politeness};
@@ -30,7 +31,7 @@ use crate::recall_task::{self, Recaller};
 use crate::scan::KnownFile;
 use crate::server;
 use crate::status::DaemonStatus;
-use crate::store::Store;
+use crate::store::{Store, StoreHandle};
 use crate::threads::Threads;
 use crate::watch::Mailbox;
 
@@ -63,6 +64,8 @@ pub struct Setup {
 /// Where the store can't be opened, or a part ended before it was told to: its name, and why.
 pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationToken) -> anyhow::Result<()> {
     let (socket, backoff_file) = (setup.socket.clone(), setup.places.backoff_file());
+    let database = setup.places.database_file();
+    let recollections = setup.places.recollections_dir();
     let House {
         store,
         embedder,
@@ -83,8 +86,14 @@ pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationTok
     })?;
     tasks.spawn("ingest", watch_thread(ingest_thread, mailbox, shutdown.clone()));
     tasks.spawn("embedding backlog", finish(backlog.run(shutdown.clone())));
-    tasks.spawn("upkeep", finish(upkeep(store.writer.clone(), shutdown.clone())));
-    tasks.spawn("server", server::serve(listener, operations, shutdown));
+    tasks.spawn(
+        "upkeep",
+        finish(upkeep(store.writer.clone(), recollections, shutdown.clone())),
+    );
+    let (listeners, replacements) = mpsc::channel(1);
+    let guard = Guard::new(socket.clone(), database, listeners)?;
+    tasks.spawn("guard", guard.run(shutdown.clone()));
+    tasks.spawn("server", server::serve(listener, replacements, operations, shutdown));
     tracing::info!(socket = %socket.display(), "ready");
     // A hook that met a silent daemon keeps still for a while: this one answers.
     remembrancer_hooks::backoff::end(&backoff_file);
@@ -130,9 +139,9 @@ impl House {
         recall_task::prune(&setup.places.recollections_dir());
         let reader = Reader::open(&database)?;
         let known = reader.sources()?.into_iter().map(KnownFile::from).collect();
-        let store = Store::start(writer, &database)?;
-        let (embedder, embedder_threads) = embedder::start(setup.config.model_dir.clone(), setup.config.device)?;
         let shared = Shared::new(setup.config.backfill_share);
+        let store = Store::start(writer, &database, &shared.progress)?;
+        let (embedder, embedder_threads) = embedder::start(setup.config.model_dir.clone(), setup.config.device)?;
         shared.progress.set_paused(reader.paused()?);
         shared.mailbox.reread(control::open_rereads(&reader)?);
         let backlog = shared.backlog(&store, &embedder);
@@ -159,7 +168,7 @@ impl Shared {
             progress: Arc::default(),
             conversations: Arc::default(),
             mailbox: Arc::default(),
-            codes: Arc::new(RwLock::new(CodeIndex::new(DIMENSION_BEFORE_LOADING))),
+            codes: SharedCodes::new(DIMENSION_BEFORE_LOADING),
             politeness: Politeness::new(backfill_share, processors),
         }
     }
@@ -169,7 +178,7 @@ impl Shared {
             writer: store.writer.clone(),
             background: store.background.clone(),
             embedder: embedder.clone(),
-            codes: Arc::clone(&self.codes),
+            codes: self.codes.clone(),
             progress: Arc::clone(&self.progress),
             politeness: self.politeness,
         }
@@ -187,6 +196,7 @@ impl Shared {
             writer: store.writer.clone(),
             progress: Arc::clone(&self.progress),
             conversations: Arc::clone(&self.conversations),
+            codes: self.codes.clone(),
             mailbox: Arc::clone(&self.mailbox),
         })
     }
@@ -202,6 +212,7 @@ impl Shared {
                 conversations: self.conversations,
                 progress: self.progress,
                 settings: Arc::new(setup.config.recall),
+                budget: setup.config.budget,
                 excluded: Arc::new(setup.config.transcripts.exclude),
                 places: Arc::new(setup.places),
                 home: setup.home,
@@ -274,14 +285,15 @@ async fn watch_thread(thread: Threads, mailbox: Arc<Mailbox>, shutdown: Cancella
     }
 }
 
-/// Keeps the database's log short and its statistics fresh.
-async fn upkeep(writer: crate::store::StoreHandle<Writer>, shutdown: CancellationToken) {
+/// Keeps the database's log short, its statistics fresh, and the recollection files few.
+async fn upkeep(writer: StoreHandle<Writer>, recollections: PathBuf, shutdown: CancellationToken) {
     loop {
         tokio::select! {
             biased;
             () = shutdown.cancelled() => return,
             () = tokio::time::sleep(UPKEEP) => {}
         }
+        recall_task::prune(&recollections);
         let kept = writer
             .call(|writer| {
                 writer.optimize()?;

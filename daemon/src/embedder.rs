@@ -2,8 +2,9 @@
 //! other; they share the weights alone.
 //!
 //! The model is loaded in the background. Until it is there, and where it can't be loaded, recall goes on by words alone,
-//! and `status` says so.
+//! and `status` says so. A panic of the model is a failed embedding, and its thread goes on.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -52,7 +53,21 @@ struct QueryJob {
 
 struct BacklogJob {
     texts: Vec<String>,
-    reply: oneshot::Sender<Result<Vec<Embedding>, EmbedError>>,
+    reply: oneshot::Sender<Result<Vec<Embedding>, NotEmbedded>>,
+}
+
+/// Why texts have no embeddings.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotEmbedded {
+    /// The model's error.
+    #[error(transparent)]
+    Model(#[from] EmbedError),
+    /// The model panicked.
+    #[error("the model failed on this, which is a fault to report")]
+    Panicked,
+    /// There is no model, or no thread for it.
+    #[error("there is no model to embed with")]
+    NoModel,
 }
 
 /// Reaches the model's threads.
@@ -60,7 +75,7 @@ struct BacklogJob {
 pub(crate) struct EmbedderHandle {
     queries: SyncSender<QueryJob>,
     backlog: tokio::sync::mpsc::Sender<BacklogJob>,
-    state: watch::Receiver<ModelState>,
+    state: watch::Sender<ModelState>,
 }
 
 /// Starts to load the model: the built-in one, or that of `model_dir`.
@@ -68,13 +83,21 @@ pub(crate) struct EmbedderHandle {
 /// # Errors
 /// Where a thread can't be started.
 pub(crate) fn start(model_dir: Option<PathBuf>, device: DeviceChoice) -> std::io::Result<(EmbedderHandle, Threads)> {
+    start_with(move || load(model_dir, device))
+}
+
+/// Starts the threads with the model that `load` gives.
+///
+/// # Errors
+/// Where a thread can't be started.
+pub(crate) fn start_with(load: impl FnOnce() -> ModelState + Send + 'static) -> std::io::Result<(EmbedderHandle, Threads)> {
     let (queries, query_jobs) = sync_channel::<QueryJob>(WAITING_PROMPTS);
     let (backlog, backlog_jobs) = tokio::sync::mpsc::channel::<BacklogJob>(1);
-    let (set_state, state) = watch::channel(ModelState::Loading);
-    let for_backlog = state.clone();
+    let state = watch::Sender::new(ModelState::Loading);
+    let (set_state, for_backlog) = (state.clone(), state.subscribe());
     let mut threads = Threads::default();
     threads.spawn("embedder-query", move || {
-        let loaded = load(model_dir, device);
+        let loaded = guarded(load).unwrap_or_else(|error| ModelState::Failed(error.to_string()));
         if let ModelState::Failed(reason) = &loaded {
             tracing::warn!(%reason, "recall goes on by words alone");
         }
@@ -85,9 +108,14 @@ pub(crate) fn start(model_dir: Option<PathBuf>, device: DeviceChoice) -> std::io
     Ok((EmbedderHandle { queries, backlog, state }, threads))
 }
 
+/// What `work` gives, or that it panicked: one text must not end the thread that others wait for.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, NotEmbedded> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| NotEmbedded::Panicked)
+}
+
 fn load(model_dir: Option<PathBuf>, device: DeviceChoice) -> ModelState {
     let loaded = match model_dir {
-        None => BertEmbedder::embedded(),
+        None => BertEmbedder::embedded_on(device),
         Some(folder) => BertEmbedder::from_dir(&folder, device),
     };
     match loaded {
@@ -106,10 +134,12 @@ fn serve_queries(jobs: &Receiver<QueryJob>, state: &ModelState) {
             continue;
         }
         let embedding = match (state, &lane) {
-            (ModelState::Ready(model), Ok(lane)) => lane.run(|| model.embed_query(&job.text)).map_err(|error| {
-                tracing::warn!(%error, "a prompt could not be embedded");
-                Degradation::EmbeddingFailed
-            }),
+            (ModelState::Ready(model), Ok(lane)) => guarded(|| lane.run(|| model.embed_query(&job.text)))
+                .and_then(|embedding| Ok(embedding?))
+                .map_err(|error| {
+                    tracing::warn!(%error, "a prompt could not be embedded");
+                    Degradation::EmbeddingFailed
+                }),
             _ => Err(Degradation::NoModel),
         };
         // Whoever asked may have given up waiting.
@@ -121,12 +151,15 @@ fn serve_backlog(mut jobs: tokio::sync::mpsc::Receiver<BacklogJob>, state: &watc
     let lane = Lane::new("embed-backlog", 1, politeness::lower_this_thread);
     while let Some(job) = jobs.blocking_recv() {
         let model = state.borrow().clone();
-        let (ModelState::Ready(model), Ok(lane)) = (model, &lane) else {
-            continue;
-        };
         let texts: Vec<&str> = job.texts.iter().map(String::as_str).collect();
+        let embeddings = match (model, &lane) {
+            (ModelState::Ready(model), Ok(lane)) => {
+                guarded(|| lane.run(|| model.embed_passages(&texts))).and_then(|embeddings| Ok(embeddings?))
+            }
+            _ => Err(NotEmbedded::NoModel),
+        };
         // Whoever asked may be gone: the daemon is stopping then.
-        job.reply.send(lane.run(|| model.embed_passages(&texts))).ok();
+        job.reply.send(embeddings).ok();
     }
 }
 
@@ -158,11 +191,11 @@ impl EmbedderHandle {
 
     /// Embeds episodes in the background lane.
     ///
-    /// Gives `None` where there is no model, or the threads have ended.
+    /// Gives `None` where the thread has ended.
     ///
     /// # Errors
-    /// The model's error.
-    pub(crate) async fn embed_passages(&self, texts: Vec<String>) -> Option<Result<Vec<Embedding>, EmbedError>> {
+    /// [`NotEmbedded`].
+    pub(crate) async fn embed_passages(&self, texts: Vec<String>) -> Option<Result<Vec<Embedding>, NotEmbedded>> {
         let (reply, answer) = oneshot::channel();
         self.backlog.send(BacklogJob { texts, reply }).await.ok()?;
         answer.await.ok()
@@ -173,9 +206,15 @@ impl EmbedderHandle {
         self.state.borrow().clone()
     }
 
+    /// Goes on without a model, for `reason`: the store can't hold its vectors.
+    pub(crate) fn give_up(&self, reason: String) {
+        tracing::warn!(%reason, "recall goes on by words alone");
+        self.state.send_replace(ModelState::Failed(reason));
+    }
+
     /// Waits until the model is loaded or has failed.
     pub(crate) async fn loaded(&self) -> ModelState {
-        let mut state = self.state.clone();
+        let mut state = self.state.subscribe();
         match state.wait_for(|state| !matches!(state, ModelState::Loading)).await {
             Ok(state) => state.clone(),
             Err(_) => ModelState::Failed("its thread has ended".to_owned()),

@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use remembrancer_processor::ingest::{Agent, Turn, episodes};
 use remembrancer_processor::{Deadline, Stopwatch};
-use remembrancer_schema::{IngestBatch, ProjectId, QueryError, SessionKey, TurnUpsert, Writer};
+use remembrancer_schema::{IngestBatch, ProjectId, QueryError, SessionKey, TurnUpsert, UnixMillis, Writer};
 
+use crate::backlog_task::SharedCodes;
 use crate::clock;
 use crate::control::REREADS_DONE;
 use crate::conversations::Conversations;
@@ -28,7 +29,9 @@ use crate::watch::{Mailbox, Watch};
 
 /// Transcripts whose parser is kept in memory. A conversation in progress is nearly always among the last few.
 const OPEN_FILES: usize = 32;
-/// How long ingest rests after the store refused a write, before it tries again.
+/// Steps that a live file takes at once; the rest waits at the backfill's front.
+const LIVE_STEPS: usize = 8;
+/// How long ingest rests after the store could not be written, before it tries again.
 const AFTER_FAILURE: Duration = Duration::from_secs(10);
 /// When everything is looked at once more after a folder appeared: its own watch has begun by then.
 const SETTLE: Duration = Duration::from_millis(250);
@@ -57,6 +60,8 @@ pub(crate) struct IngestSetup {
     pub progress: Arc<Progress>,
     /// What each conversation has been answered: a compaction ends it.
     pub conversations: Arc<Conversations>,
+    /// The codes of all embedded episodes: those of episodes that ingest removes go.
+    pub codes: SharedCodes,
     /// Where hints arrive.
     pub mailbox: Arc<Mailbox>,
 }
@@ -73,7 +78,12 @@ pub(crate) struct Ingest {
     reread: HashSet<PathBuf>,
     /// How many times reading everything again was asked for and is not done yet.
     rereads: u64,
+    /// Files on whose content the program or the store failed, left out until the next start.
     poisoned: HashSet<PathBuf>,
+    /// Files that the store refused and that are tried once more.
+    refused: HashSet<PathBuf>,
+    /// Files of which `status` tells that they are left out or can't be read.
+    troubled: HashSet<PathBuf>,
     flushes: Vec<tokio::sync::oneshot::Sender<()>>,
     next_scan: Deadline,
 }
@@ -95,6 +105,10 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
 #[derive(Debug, thiserror::Error)]
 #[error("this program failed on its content, which is a fault to report; the file is left out until the next start")]
 struct Panicked;
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}, twice; the file is left out until the next start")]
+struct StoreRefused<'a>(&'a QueryError);
 
 impl Ingest {
     /// Prepares the thread's state.
@@ -122,6 +136,8 @@ impl Ingest {
             reread: HashSet::new(),
             rereads: 0,
             poisoned: HashSet::new(),
+            refused: HashSet::new(),
+            troubled: HashSet::new(),
             flushes: Vec::new(),
             next_scan: Deadline::after(Duration::ZERO),
         }
@@ -138,6 +154,9 @@ impl Ingest {
             }
             self.flushes.extend(mail.flushes);
             self.begin_reread(mail.rereads);
+            if mail.forget_projects {
+                self.projects.clear();
+            }
             if self.setup.progress.is_paused(clock::now()) {
                 // What changed meanwhile is found by the scan after the pause.
                 self.next_scan = Deadline::after(Duration::ZERO);
@@ -179,10 +198,25 @@ impl Ingest {
         Ok(())
     }
 
-    /// A live change costs only what is new in that file, so it is taken at once and whole.
+    /// A live change costs only what is new in that file, so it is taken at once. What is larger than that, such as a file
+    /// that was copied here, is the backfill's, lest the other live ones wait for it.
     fn take_changed(&mut self, changed: impl IntoIterator<Item = PathBuf>) -> Result<(), IngestError> {
         for path in changed {
-            while self.is_ours(&path) && !self.advance(&path)? {}
+            let mut at_end = !self.is_ours(&path);
+            let mut steps = 0;
+            while !at_end && steps < LIVE_STEPS {
+                if self.setup.mailbox.stops() || self.setup.progress.is_paused(clock::now()) {
+                    // The next start, or the scan after the pause, finds what is left.
+                    self.next_scan = Deadline::after(Duration::ZERO);
+                    return Ok(());
+                }
+                at_end = self.advance(&path)?;
+                steps += 1;
+            }
+            if !at_end {
+                self.backfill.retain(|waiting| *waiting != path);
+                self.backfill.push_front(path);
+            }
         }
         Ok(())
     }
@@ -216,6 +250,7 @@ impl Ingest {
         // Parsers are ahead of the store now: begin again from the stored positions.
         self.open.clear();
         self.recent.clear();
+        self.projects.clear();
         if self.rereads > 0 {
             self.reread = self.known.keys().cloned().collect();
         }
@@ -252,6 +287,7 @@ impl Ingest {
         }
         self.setup.progress.set_scan(files.len(), problems);
         self.mark_missing(&files);
+        self.clear_troubles();
         let waiting: HashSet<&PathBuf> = self.backfill.iter().collect();
         let fresh: Vec<PathBuf> = files
             .into_iter()
@@ -275,14 +311,11 @@ impl Ingest {
     /// A transcript that is gone keeps its episodes: it is only marked.
     fn mark_missing(&mut self, files: &[FileStat]) {
         let present: HashSet<&Path> = files.iter().map(|stat| stat.path.as_path()).collect();
-        let changed: Vec<(String, bool)> = self
+        let changed: Vec<(PathBuf, bool)> = self
             .known
-            .iter_mut()
+            .iter()
             .filter(|(path, known)| known.missing == present.contains(path.as_path()) && (known.missing || !path.exists()))
-            .map(|(path, known)| {
-                known.missing = !known.missing;
-                (path.to_string_lossy().into_owned(), known.missing)
-            })
+            .map(|(path, known)| (path.clone(), !known.missing))
             .collect();
         if changed.is_empty() {
             return;
@@ -290,17 +323,43 @@ impl Ingest {
         let marked = self.setup.writer.call_blocking(move |writer| {
             changed
                 .iter()
-                .try_for_each(|(path, missing)| writer.mark_source_missing(path, *missing))
+                .try_for_each(|(path, missing)| writer.mark_source_missing(&path.to_string_lossy(), *missing))
+                .map(|()| changed)
         });
-        if let Ok(Err(error)) = marked {
-            tracing::warn!(%error, "cannot mark missing transcripts");
+        match marked {
+            Ok(Ok(changed)) => {
+                for (path, missing) in changed {
+                    if let Some(known) = self.known.get_mut(&path) {
+                        known.missing = missing;
+                    }
+                }
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "cannot mark missing transcripts; it is tried again at the next rescan"),
+            // The next write finds out.
+            Err(_) => {}
         }
+    }
+
+    /// A file that is gone is no trouble any more, and another one in its place may be none.
+    fn clear_troubles(&mut self) {
+        let gone: Vec<PathBuf> = self.troubled.iter().filter(|path| !path.exists()).cloned().collect();
+        for path in gone {
+            self.clear_trouble(&path);
+        }
+    }
+
+    fn clear_trouble(&mut self, path: &Path) {
+        self.poisoned.remove(path);
+        self.refused.remove(path);
+        self.troubled.remove(path);
+        self.setup.progress.clear_file_problem(path);
     }
 
     /// Takes one step in the file at `path`. Returns whether its end was reached.
     fn advance(&mut self, path: &Path) -> Result<bool, IngestError> {
         let Some(stat) = scan::stat(path) else {
             self.open.remove(path);
+            self.clear_trouble(path);
             return Ok(true);
         };
         if self.poisoned.contains(path) {
@@ -308,24 +367,42 @@ impl Ingest {
         }
         let step = guarded(|| self.step(&stat));
         let stored = match step {
-            Ok(Ok(step)) => self.store(&stat, step)?,
+            Ok(Ok(step)) => self.store(&stat, step),
             Ok(Err(source)) => {
                 let problem = scan::unreadable(path, &source);
                 self.leave_out(path, problem);
                 return Ok(true);
             }
-            Err(panicked) => Err(panicked),
+            Err(panicked) => Ok(Err(panicked)),
         };
-        stored.or_else(|panicked| {
-            self.poisoned.insert(path.to_owned());
-            self.leave_out(path, format!("{}: {panicked}", path.display()));
-            Ok(true)
-        })
+        match stored {
+            Ok(Ok(at_end)) => Ok(at_end),
+            Ok(Err(panicked)) => Ok(self.poison(path, &panicked)),
+            Err(IngestError::Store(error)) if error.is_of_content() => Ok(self.refuse(path, &error)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The store refused what this file holds, which must not hold up the others. It may have been for a project that was
+    /// forgotten meanwhile: so it is tried once more, with nothing remembered. Returns whether that is the end of it.
+    fn refuse(&mut self, path: &Path, error: &QueryError) -> bool {
+        self.projects.clear();
+        self.open.remove(path);
+        let again = self.refused.insert(path.to_owned());
+        !again && self.poison(path, &StoreRefused(error))
+    }
+
+    /// Leaves a file out until the next start.
+    fn poison(&mut self, path: &Path, error: &dyn std::error::Error) -> bool {
+        self.poisoned.insert(path.to_owned());
+        self.leave_out(path, format!("{}: {error}", path.display()));
+        true
     }
 
     fn leave_out(&mut self, path: &Path, problem: String) {
         self.open.remove(path);
         tracing::warn!("{problem}");
+        self.troubled.insert(path.to_owned());
         self.setup.progress.add_file_problem(path, problem);
     }
 
@@ -333,10 +410,12 @@ impl Ingest {
         let agent = Agent::ClaudeCode;
         let mut file = match self.open.remove(&stat.path) {
             Some(file) if file.still_continues(stat)? => file,
-            _ => match self.known.get(&stat.path) {
-                Some(known) if self.reread.remove(&stat.path) => SourceFile::open_again(agent, stat, known),
-                known => SourceFile::open(agent, stat, known)?,
-            },
+            _ => {
+                let again = self.reread.contains(&stat.path);
+                let file = SourceFile::open(agent, stat, self.known.get(&stat.path), again)?;
+                self.reread.remove(&stat.path);
+                file
+            }
         };
         let step = file.step(agent, stat)?;
         self.open.insert(stat.path.clone(), file);
@@ -354,6 +433,7 @@ impl Ingest {
         let Step {
             advance,
             source,
+            replaces,
             retire_older_generations,
             at_end,
         } = step;
@@ -367,11 +447,10 @@ impl Ingest {
                 Err(panicked) => return Ok(Err(panicked)),
             }
         }
-        let compacted: Vec<SessionKey> = advance
+        let compacted: Vec<(SessionKey, UnixMillis)> = advance
             .sessions
             .iter()
-            .filter(|update| update.compacted_at.is_some())
-            .map(|update| update.session.clone())
+            .filter_map(|update| update.compacted_at.map(|at| (update.session.clone(), at)))
             .collect();
         let known = KnownFile::from(&source);
         let batch = IngestBatch {
@@ -382,20 +461,23 @@ impl Ingest {
             retire_older_generations,
         };
         // A panic inside rolls the transaction back, and leaves the writer as it was.
-        let outcome = match self
-            .setup
-            .writer
-            .call_blocking(move |writer| guarded(|| writer.ingest(&batch)))?
-        {
+        let ingest = move |writer: &mut Writer| {
+            if replaces {
+                writer.replace_source(&batch.source.path)?;
+            }
+            writer.ingest(&batch)
+        };
+        let outcome = match self.setup.writer.call_blocking(move |writer| guarded(|| ingest(writer)))? {
             Ok(outcome) => outcome?,
             Err(panicked) => return Ok(Err(panicked)),
         };
         self.known.insert(stat.path.clone(), known);
-        for update in compacted {
-            self.setup.conversations.compacted(&update);
+        for (session, at) in &compacted {
+            self.setup.conversations.compacted(session, *at);
         }
+        self.setup.codes.remove(&outcome.removed);
         self.setup.progress.set_ingest_problem(None);
-        self.setup.progress.clear_file_problem(&stat.path);
+        self.clear_trouble(&stat.path);
         self.setup.progress.ingested(&outcome);
         if skipped > 0 {
             tracing::warn!(file = %stat.path.display(), skipped, "lines that could not be read were passed over; see `remembrancer status`");
@@ -439,3 +521,6 @@ impl Ingest {
         Ok(project)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,7 @@ mod conversations;
 mod daemon;
 mod embedder;
 mod files;
+mod guard;
 mod ingest_task;
 mod logging;
 mod operations;

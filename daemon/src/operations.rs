@@ -1,15 +1,14 @@
 //! What the daemon does for each request of the wire protocol.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
+use remembrancer_hooks::clock::BUDGET;
 use remembrancer_hooks::protocol::{Answer, ForgetTarget, Reply, Request};
 use remembrancer_schema::{Reader, SessionKey, UnixMillis, Writer};
 use serde_json::{Value, json};
 
-use crate::backlog_task::load_codes;
 use crate::clock;
 use crate::control::{self, ControlError};
-use crate::embedder::ModelState;
 use crate::recall_task::{Recaller, remove_recollection_files};
 use crate::status::DaemonStatus;
 use crate::store::{StoreGone, StoreHandle};
@@ -73,7 +72,10 @@ impl Operations {
         let (done, receipt) = tokio::sync::oneshot::channel();
         self.mailbox.flush(done);
         receipt.await.map_err(|_| StoreGone::Closed)?;
-        Ok(json!({"flushed": true}))
+        // A pause, or a store that refuses writes, lets those who wait go, too.
+        let paused = self.recaller.progress.is_paused(clock::now());
+        let problem = self.recaller.progress.ingest_problem();
+        Ok(json!({"flushed": !paused && problem.is_none(), "paused": paused, "problem": problem}))
     }
 
     async fn show(&self, id: String) -> Result<Value, Refusal> {
@@ -121,18 +123,35 @@ impl Operations {
 
     async fn forget(&self, target: ForgetTarget) -> Result<Value, Refusal> {
         let target = self.read(move |reader| control::forget_target(reader, target)).await?;
-        let value = self
-            .write_and_reload(move |writer| control::forget(writer, &target, clock::now()))
+        let forgotten = self
+            .recaller
+            .writer
+            .call(move |writer| control::forget(writer, &target, clock::now()))
             .await?;
-        remove_recollection_files(&self.recaller.places.recollections_dir()).map_err(ControlError::from)?;
+        // All of it, whatever of it fails: what came to an error may have been forgotten before that.
+        let folder = self.recaller.places.recollections_dir();
+        let removed = remove_recollection_files(&folder);
+        // A project may be gone with its last episode.
+        self.mailbox.forget_projects();
+        self.reload().await;
+        // A prompt that was searched for meanwhile may have written its file since; by now it has, or never will.
+        tokio::time::sleep(BUDGET).await;
+        let removed = removed.and(remove_recollection_files(&folder));
+        let value = forgotten?;
+        removed.map_err(ControlError::from)?;
         Ok(value)
     }
 
     async fn include(&self, path: String) -> Result<Value, Refusal> {
-        let value = self.write_and_reload(move |writer| control::include(writer, &path)).await?;
+        let value = self
+            .recaller
+            .writer
+            .call(move |writer| control::include(writer, &path))
+            .await??;
         // What was written while it was excluded is read now.
         self.mailbox.reread(1);
         self.recaller.progress.backlog_grew.notify_one();
+        self.reload().await;
         Ok(value)
     }
 
@@ -149,12 +168,17 @@ impl Operations {
         job: impl FnOnce(&mut Writer) -> Result<Value, ControlError> + Send + 'static,
     ) -> Result<Value, Refusal> {
         let value = self.recaller.writer.call(job).await??;
-        if let ModelState::Ready(model) = self.recaller.embedder.state() {
-            let codes = load_codes(&self.background, model.dimension())
-                .await?
-                .map_err(ControlError::from)?;
-            *self.recaller.codes.write().unwrap_or_else(PoisonError::into_inner) = codes;
-        }
+        self.reload().await;
         Ok(value)
+    }
+
+    /// Brings the codes in memory in step with the store. Where that fails the change is done all the same, and nothing of
+    /// it can be shown, since every candidate is read from the store.
+    async fn reload(&self) {
+        let codes = self.recaller.codes.clone();
+        match self.background.call(move |reader| codes.reload(reader)).await {
+            Ok(Ok(())) | Err(_) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "the vectors in memory are behind the store until the next start"),
+        }
     }
 }

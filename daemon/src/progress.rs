@@ -27,6 +27,7 @@ pub(crate) struct Progress {
     embedded: AtomicU64,
     embed_micros: AtomicU64,
     paused_until: AtomicI64,
+    panics: AtomicU64,
     scan_problems: Mutex<Vec<ScanProblem>>,
     file_problems: Mutex<BTreeMap<PathBuf, String>>,
     ingest_problem: Mutex<Option<String>>,
@@ -149,6 +150,16 @@ impl Progress {
         *lock(&self.ingest_problem) = problem;
     }
 
+    /// Why the store refuses writes, if it does.
+    pub(crate) fn ingest_problem(&self) -> Option<String> {
+        lock(&self.ingest_problem).clone()
+    }
+
+    /// A job panicked, and the thread that ran it goes on.
+    pub(crate) fn panicked(&self) {
+        self.panics.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// A transcript can't be read.
     pub(crate) fn add_file_problem(&self, path: &Path, problem: String) {
         lock(&self.file_problems).insert(path.to_owned(), problem);
@@ -164,6 +175,12 @@ impl Progress {
         let mut problems: Vec<String> = lock(&self.ingest_problem).iter().cloned().collect();
         problems.extend(lock(&self.scan_problems).iter().map(|problem| problem.message.clone()));
         problems.extend(lock(&self.file_problems).values().cloned());
+        let panics = self.panics.load(Ordering::Relaxed);
+        if panics > 0 {
+            problems.push(format!(
+                "the program failed on {panics} jobs, which is a fault to report; see its log"
+            ));
+        }
         problems
     }
 

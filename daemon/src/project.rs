@@ -4,8 +4,11 @@
 //! that worktrees join their repository), the directory itself. `$HOME`, and folders above several repositories, are no
 //! project.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use remembrancer_schema::{ProjectId, QueryError, Reader};
 
@@ -22,6 +25,9 @@ pub(crate) struct ProjectIdentity {
 
 /// Repositories directly below a folder that make it no project of its own.
 const SEVERAL: usize = 2;
+
+/// How long git may take: a repository of a million commits, or on a slow disk, must not hold up the transcripts.
+const GIT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The project of `cwd`; `None` where `cwd` is no project.
 ///
@@ -176,17 +182,35 @@ fn normalise_url(url: &str) -> Option<String> {
 }
 
 fn root_commit(work_tree: &Path) -> Option<String> {
-    let output = Command::new("git")
-        .arg("-C")
+    let mut git = Command::new("git");
+    git.arg("-C")
         .arg(work_tree)
         .args(["rev-list", "--max-parents=0", "--max-count=1", "HEAD"])
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    let commit = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+        .env("GIT_OPTIONAL_LOCKS", "0");
+    let commit = first_output(git, GIT_PATIENCE)?.trim().to_owned();
     (commit.len() >= 40).then_some(commit)
+}
+
+/// What `command` writes, as text; `None` where it takes longer than `patience`. It has ended then, either way.
+fn first_output(mut command: Command, patience: Duration) -> Option<String> {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let mut output = child.stdout.take().expect("invariant: the output is piped");
+    let (sender, receiver) = mpsc::channel();
+    let reading = std::thread::Builder::new().name("git-output".to_owned()).spawn(move || {
+        let mut text = String::new();
+        let read = output.read_to_string(&mut text).map(|_| text);
+        // Whoever asked may have lost patience.
+        sender.send(read).ok();
+    });
+    let text = reading.ok().and_then(|_| receiver.recv_timeout(patience).ok());
+    child.kill().ok();
+    child.wait().ok();
+    text?.ok()
 }
 
 fn holds_several_repositories(folder: &Path) -> bool {
@@ -267,6 +291,16 @@ mod tests {
         assert_eq!(identify(&home, Some(&home), false), None);
         assert_eq!(identify(&home.join("work"), Some(&home), false), None);
         assert!(identify(&home.join("work/a"), Some(&home), false).is_some());
+    }
+
+    #[rstest]
+    #[case::answers("echo commit", Some("commit\n"))]
+    #[case::hangs("echo half; exec sleep 600", None)]
+    fn a_command_that_hangs_is_ended(#[case] script: &str, #[case] expected: Option<&str>) {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]);
+        let patience = expected.map_or(Duration::from_millis(50), |_| Duration::from_mins(1));
+        assert_eq!(first_output(shell, patience).as_deref(), expected);
     }
 
     #[test]

@@ -12,10 +12,10 @@ use remembrancer_hooks::places::Places;
 use remembrancer_hooks::protocol::{RecallReply, RecallRequest, Shown, Stage, VERSION};
 use remembrancer_hooks::recollection_file::{prompt_hash, prompt_hash_hex};
 use remembrancer_processor::recall::{
-    Header, Query, Question, Recall, RecallSettings, SessionState, Sources, empty_block, recall,
+    Header, Query, Question, Recall, RecallSettings, ScopeRule, SessionState, Sources, empty_block, recall,
 };
 use remembrancer_processor::{Deadline, Stopwatch};
-use remembrancer_schema::{EpisodeId, QueryError, Reader, SessionKey, Writer};
+use remembrancer_schema::{EpisodeId, QueryError, Reader, RecollectionLog, SessionKey, UnixMillis, Writer};
 use sha2::Sha256;
 
 use crate::backlog_task::SharedCodes;
@@ -26,6 +26,12 @@ use crate::files;
 use crate::progress::Progress;
 use crate::project;
 use crate::store::{StoreGone, StoreHandle};
+
+/// The agent in whose name the command line asks.
+pub(crate) const CLI_AGENT: &str = "cli";
+
+/// The reason for silence in a folder that is kept out.
+const EXCLUDED: &str = "excluded";
 
 /// Kept back from the hook's deadline for the reply's way and the hook's exit.
 const REPLY_MARGIN: Duration = Duration::from_millis(12);
@@ -47,6 +53,8 @@ pub(crate) struct Recaller {
     pub progress: Arc<Progress>,
     /// How recalls are made.
     pub settings: Arc<RecallSettings>,
+    /// The most that a recall may take, whatever its request allows.
+    pub budget: Duration,
     /// Folders that the settings keep out.
     pub excluded: Arc<Vec<PathBuf>>,
     /// Where recollection files lie.
@@ -60,11 +68,44 @@ pub(crate) struct Recaller {
 /// What a reader thread needs for one prompt.
 struct Search {
     recaller: Recaller,
-    request: RecallRequest,
-    session: SessionKey,
+    cwd: Option<String>,
+    all_projects: bool,
+    query: Query,
+    asked: Asked,
     header: Header,
     embedding: PendingEmbedding,
     deadline: Deadline,
+}
+
+/// Who asked when, and the prompt's hash for the log.
+#[derive(Debug, Clone)]
+struct Asked {
+    session: SessionKey,
+    at: UnixMillis,
+    logged_hash: [u8; 32],
+}
+
+impl Asked {
+    /// A look by the command line leaves no file and no log, and counts as no showing.
+    fn leaves_no_trace(&self) -> bool {
+        self.session.agent == CLI_AGENT
+    }
+
+    /// The log of a prompt that was not searched for.
+    fn silent_log(&self, reason: &str, took: Duration) -> RecollectionLog {
+        RecollectionLog {
+            at: self.at,
+            session: self.session.clone(),
+            project: None,
+            prompt_hash: self.logged_hash,
+            terms: Vec::new(),
+            reason: Some(reason.to_owned()),
+            pool: 0,
+            stages: vec![("whole".to_owned(), took.as_micros() as u64)],
+            degradations: Vec::new(),
+            candidates: Vec::new(),
+        }
+    }
 }
 
 /// What came of a search.
@@ -78,7 +119,9 @@ impl Recaller {
     /// an error: what goes wrong is an empty answer with a reason.
     pub(crate) async fn answer(&self, request: RecallRequest, received_ns: u64) -> RecallReply {
         let mut watch = Stopwatch::start();
-        let deadline = request.deadline(received_ns);
+        let deadline = request
+            .deadline(received_ns)
+            .min(WireDeadline::after(received_ns, self.budget));
         let session = SessionKey {
             agent: request.agent.clone(),
             external_id: request.session.clone(),
@@ -91,24 +134,32 @@ impl Recaller {
             prompt_hash: prompt_hash_hex(&hash),
             written: clock::now(),
         };
-        let found = self.search(request, session.clone(), header, deadline).await;
+        let asked = Asked {
+            at: header.written,
+            logged_hash: self.logged_hash(&request.prompt),
+            session,
+        };
+        let mut found = self.search(request, &asked, header, deadline).await;
         if deadline.has_passed() {
-            // Slow and not absent: the hook need not keep still.
+            // Slow and not absent: the hook need not keep still. Nobody reads this answer, so nothing of it counts as shown.
             backoff::end(&self.places.backoff_file());
+            found = Found::Silent("out-of-time");
         }
         watch.lap("whole");
         let took: Duration = watch.laps().iter().map(|(_, took)| *took).sum();
-        self.conclude(&session, found, took)
+        self.conclude(asked, found, took)
     }
 
-    async fn search(&self, request: RecallRequest, session: SessionKey, header: Header, wire: WireDeadline) -> Found {
+    async fn search(&self, request: RecallRequest, asked: &Asked, header: Header, wire: WireDeadline) -> Found {
         let deadline = Deadline::after(wire.remaining().saturating_sub(REPLY_MARGIN));
         let query = Query::of(&request.prompt);
-        let embedding = self.embedder.ask(query.text, deadline);
+        let embedding = self.embedder.ask(query.text.clone(), deadline);
         let search = Search {
             recaller: self.clone(),
-            request,
-            session,
+            cwd: request.cwd,
+            all_projects: request.all_projects,
+            query,
+            asked: asked.clone(),
             header,
             embedding,
             deadline,
@@ -126,11 +177,15 @@ impl Recaller {
     }
 
     /// Makes the reply, and stores afterwards what was shown and why.
-    fn conclude(&self, session: &SessionKey, found: Found, took: Duration) -> RecallReply {
+    fn conclude(&self, asked: Asked, found: Found, took: Duration) -> RecallReply {
         let recall = match found {
             Found::Recalled(recall) => *recall,
             Found::Silent(reason) => {
                 self.progress.recalled(took, false, Some(reason), &[]);
+                // Of what is excluded nothing is stored, not even that it asked.
+                if reason != EXCLUDED && !asked.leaves_no_trace() {
+                    self.store_afterwards(asked.session.clone(), asked.silent_log(reason, took), Vec::new());
+                }
                 return RecallReply::nothing(reason);
             }
         };
@@ -160,17 +215,19 @@ impl Recaller {
                 })
                 .collect(),
         };
-        self.store_afterwards(session, recall);
+        if asked.leaves_no_trace() {
+            return reply;
+        }
+        let shown: Vec<EpisodeId> = recall.recollections.iter().map(|chosen| chosen.episode.id).collect();
+        if !shown.is_empty() {
+            self.conversations.answered(&asked.session, recall.embedding, &shown);
+        }
+        self.store_afterwards(asked.session, recall.log, shown);
         reply
     }
 
-    fn store_afterwards(&self, session: &SessionKey, recall: Recall) {
-        let shown: Vec<EpisodeId> = recall.recollections.iter().map(|chosen| chosen.episode.id).collect();
-        if !shown.is_empty() {
-            self.conversations.answered(session, recall.embedding, &shown);
-        }
-        let (writer, conversations, session) = (self.writer.clone(), Arc::clone(&self.conversations), session.clone());
-        let mut log = recall.log;
+    fn store_afterwards(&self, session: SessionKey, mut log: RecollectionLog, shown: Vec<EpisodeId>) {
+        let (writer, conversations) = (self.writer.clone(), Arc::clone(&self.conversations));
         log.project = log.project.filter(|project| *project != project::UNKNOWN);
         tokio::spawn(async move {
             match writer.call(move |writer| writer.record_recollection(&log)).await {
@@ -199,32 +256,39 @@ fn shown(chosen: &remembrancer_processor::recall::Recollection) -> Shown {
 impl Search {
     /// Runs on a reader thread: finds, writes the session's recollection file, and returns what was found.
     fn run(mut self, reader: &Reader) -> Found {
+        let deadline = self.deadline;
+        reader.set_deadline_check(Some(Box::new(move || deadline.has_passed())));
         let found = self.find(reader).unwrap_or_else(|error| {
-            if !matches!(error, QueryError::Interrupted { .. }) {
-                tracing::warn!(%error, "a prompt could not be answered");
+            if matches!(error, QueryError::Interrupted { .. }) {
+                return Found::Silent("out-of-time");
             }
-            Found::Silent("out-of-time")
+            tracing::warn!(%error, "a prompt could not be answered");
+            Found::Silent("store-failed")
         });
+        reader.set_deadline_check(None);
         self.write_file(&found);
         found
     }
 
     fn find(&mut self, reader: &Reader) -> Result<Found, QueryError> {
+        if self.deadline.has_passed() {
+            return Ok(Found::Silent("out-of-time"));
+        }
         if self.recaller.progress.is_paused(self.header.written) {
             return Ok(Found::Silent("paused"));
         }
-        let cwd = self.request.cwd.clone();
+        let cwd = self.cwd.clone();
         if self.is_excluded(reader, cwd.as_deref())? {
-            return Ok(Found::Silent("excluded"));
+            return Ok(Found::Silent(EXCLUDED));
         }
         let question = Question {
-            session: self.session.clone(),
+            session: self.asked.session.clone(),
             project: match &cwd {
                 Some(cwd) => project::known(reader, cwd, self.recaller.home.as_deref())?,
                 None => None,
             },
-            logged_hash: self.recaller.logged_hash(&self.request.prompt),
-            prompt: std::mem::take(&mut self.request.prompt),
+            logged_hash: self.asked.logged_hash,
+            query: self.query.clone(),
             header: self.header.clone(),
             now: self.header.written,
         };
@@ -233,6 +297,7 @@ impl Search {
             ModelState::Ready(model) => model.model_id().to_owned(),
             ModelState::Loading | ModelState::Failed(_) => String::new(),
         };
+        let settings = self.settings();
         let embedding = &mut self.embedding;
         let sources = Sources {
             reader,
@@ -244,9 +309,15 @@ impl Search {
             &question,
             &state,
             sources,
-            &self.recaller.settings,
+            &settings,
             self.deadline,
         ))))
+    }
+
+    fn settings(&self) -> RecallSettings {
+        let settings = RecallSettings::clone(&self.recaller.settings);
+        let scope = if self.all_projects { ScopeRule::All } else { settings.scope };
+        RecallSettings { scope, ..settings }
     }
 
     fn is_excluded(&self, reader: &Reader, cwd: Option<&str>) -> Result<bool, QueryError> {
@@ -256,9 +327,9 @@ impl Search {
     }
 
     fn session_state(&self, reader: &Reader) -> Result<SessionState, QueryError> {
-        let (answered_topic, mut left_out) = self.recaller.conversations.state(&self.session);
-        left_out.extend(reader.live_context(&self.session)?);
-        left_out.extend(reader.shown_in_session(&self.session)?);
+        let (answered_topic, mut left_out) = self.recaller.conversations.state(&self.asked.session);
+        left_out.extend(reader.live_context(&self.asked.session)?);
+        left_out.extend(reader.shown_in_session(&self.asked.session)?);
         Ok(SessionState {
             answered_topic,
             left_out,
@@ -267,6 +338,9 @@ impl Search {
 
     /// The file tells of this prompt or of nothing: it is written for every prompt, and never after the deadline.
     fn write_file(&self, found: &Found) {
+        if self.asked.leaves_no_trace() {
+            return;
+        }
         let text = match found {
             Found::Recalled(recall) if !recall.context.is_empty() => recall.context.clone(),
             Found::Recalled(recall) => empty_block(&self.header, recall.silence.map_or("nothing", |silence| silence.as_str())),
@@ -275,7 +349,7 @@ impl Search {
         let path = self
             .recaller
             .places
-            .recollection_path(&self.session.agent, &self.session.external_id);
+            .recollection_path(&self.asked.session.agent, &self.asked.session.external_id);
         match files::write_atomically(&path, &text, Some(self.deadline)) {
             Ok(true) => {}
             Ok(false) => tracing::debug!("too late for the recollection file"),
@@ -306,14 +380,22 @@ pub(crate) fn remove_recollection_files(folder: &Path) -> std::io::Result<()> {
 /// How many recollection files are kept: older ones belong to conversations that have ended long ago.
 const KEPT_FILES: usize = 500;
 
+/// A temporary file of this age may still be written.
+const WRITING: Duration = Duration::from_mins(1);
+
+fn is_fresh(modified: &std::time::SystemTime) -> bool {
+    modified.elapsed().is_ok_and(|age| age < WRITING)
+}
+
 /// Removes recollection files of conversations that ended long ago, and remains of interrupted writes.
 pub(crate) fn prune(folder: &Path) {
     let Ok(entries) = fs_err::read_dir(folder) else { return };
     let mut files: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
     for entry in entries.flatten() {
         let path = entry.path();
-        let remains = path.extension().is_some_and(|extension| extension == "tmp");
         let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let temporary = path.extension().is_some_and(|extension| extension == "tmp");
+        let remains = temporary && !modified.as_ref().is_ok_and(is_fresh);
         match modified {
             Ok(modified) if !remains => files.push((modified, path)),
             _ => {

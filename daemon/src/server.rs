@@ -8,7 +8,7 @@ use remembrancer_hooks::clock::monotonic_ns;
 use remembrancer_hooks::protocol::{Answer, MAX_REQUEST_BYTES, RecallReply, Reply, Request};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -16,15 +16,16 @@ use crate::operations::Operations;
 
 /// Connections served at a time.
 const CONNECTIONS: usize = 64;
-/// How long a client may take to send its line.
+/// How long a client may take to send its line, and to take the reply.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Serves `listener` until `shutdown`; requests in progress are finished.
+/// Serves `listener`, and in its place whatever comes by `replacements`, until `shutdown`; requests in progress are finished.
 ///
 /// # Errors
 /// Where the listener itself fails.
 pub(crate) async fn serve(
-    listener: UnixListener,
+    mut listener: UnixListener,
+    mut replacements: mpsc::Receiver<UnixListener>,
     operations: Arc<Operations>,
     shutdown: CancellationToken,
 ) -> std::io::Result<()> {
@@ -34,6 +35,10 @@ pub(crate) async fn serve(
         let stream = tokio::select! {
             biased;
             () = shutdown.cancelled() => break,
+            Some(replacement) = replacements.recv() => {
+                listener = replacement;
+                continue;
+            }
             Some(_) = connections.join_next(), if !connections.is_empty() => continue,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
@@ -83,8 +88,14 @@ async fn converse(stream: UnixStream, operations: &Operations, received_ns: u64)
         Err(error) => Answer::refused(error.to_string()).into(),
     };
     let bytes = reply.to_line().or_else(|error| too_long(&reply, &error).to_line());
-    write.write_all(&bytes.unwrap_or_default()).await?;
-    write.shutdown().await
+    let sending = async {
+        write.write_all(&bytes.unwrap_or_default()).await?;
+        write.shutdown().await
+    };
+    // One that takes nothing must not hold its place, nor the daemon's stop.
+    tokio::time::timeout(PATIENCE, sending)
+        .await
+        .unwrap_or_else(|late| Err(late.into()))
 }
 
 fn too_long(reply: &Reply, error: &remembrancer_hooks::protocol::ProtocolError) -> Reply {

@@ -101,7 +101,11 @@ impl Single {
     }
 }
 
-fn bind(path: &Path, uid: u32) -> std::io::Result<UnixListener> {
+/// Listens at `path`, which nobody may answer at: a dead daemon's socket is replaced.
+///
+/// # Errors
+/// Where the folder is not private, somebody answers, or the system refuses.
+pub(crate) fn bind(path: &Path, uid: u32) -> std::io::Result<UnixListener> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     // A runtime folder that the system did not make is not ours to make: only what lies in it is.
     if folder

@@ -20,8 +20,10 @@ pub(crate) struct SourceFile {
     next: u64,
     generation: u32,
     inode: u64,
+    /// The file up to `next`, half line included.
     position: Option<SourcePosition>,
-    retires: bool,
+    /// Whether the file is another one than was read before under its name, which the store has not been told yet.
+    replaces: bool,
     /// Whether what is read was counted before.
     counted: bool,
 }
@@ -32,6 +34,8 @@ pub(crate) struct Step {
     pub advance: Advance,
     /// What to store about the file.
     pub source: SourceUpdate,
+    /// Whether the file is another one than was read before under its name.
+    pub replaces: bool,
     /// Whether older generations of this file's turns go, now that all of it was read again.
     pub retire_older_generations: bool,
     /// Whether the file's end was reached.
@@ -41,30 +45,31 @@ pub(crate) struct Step {
 impl SourceFile {
     /// Begins, or begins again, to read the file described by `stat`, of which `known` was read before.
     ///
+    /// With `again`, all of it is read from its start though it continues what was read: what was passed over then (a
+    /// folder that was excluded) may be wanted now.
+    ///
     /// # Errors
     /// The file system's error.
-    pub(crate) fn open(agent: Agent, stat: &FileStat, known: Option<&KnownFile>) -> std::io::Result<Self> {
+    pub(crate) fn open(agent: Agent, stat: &FileStat, known: Option<&KnownFile>, again: bool) -> std::io::Result<Self> {
         let Some(known) = known else {
-            return Ok(Self::from_start(agent, stat, 0, false));
+            return Ok(Self::from_start(agent, stat, 0));
         };
         let mut file = File::open(&stat.path)?;
         match scan::continuity(&mut file, stat.size, &known.position)? {
+            Continuity::Continues if again => Ok(Self {
+                counted: true,
+                ..Self::from_start(agent, stat, known.generation)
+            }),
             Continuity::Continues => Self::resume(agent, stat, known, &mut file),
-            Continuity::Rewritten => Ok(Self::from_start(agent, stat, known.generation + 1, true)),
-            Continuity::Replaced => Ok(Self::from_start(agent, stat, known.generation + 1, false)),
+            Continuity::Rewritten => Ok(Self::from_start(agent, stat, known.generation + 1)),
+            Continuity::Replaced => Ok(Self {
+                replaces: true,
+                ..Self::from_start(agent, stat, known.generation + 1)
+            }),
         }
     }
 
-    /// Reads again, from its start, a file that was read before and has not changed: what was passed over then (a folder
-    /// that was excluded) may be wanted now.
-    pub(crate) fn open_again(agent: Agent, stat: &FileStat, known: &KnownFile) -> Self {
-        Self {
-            counted: true,
-            ..Self::from_start(agent, stat, known.generation, false)
-        }
-    }
-
-    fn from_start(agent: Agent, stat: &FileStat, generation: u32, retires: bool) -> Self {
+    fn from_start(agent: Agent, stat: &FileStat, generation: u32) -> Self {
         let beginning = ResumePoint {
             offset: ByteOffset(0),
             line: 0,
@@ -76,7 +81,7 @@ impl SourceFile {
             generation,
             inode: stat.inode,
             position: None,
-            retires,
+            replaces: false,
             counted: false,
         }
     }
@@ -110,12 +115,13 @@ impl SourceFile {
             generation: known.generation,
             inode: stat.inode,
             position: Some(position.clone()),
-            retires: false,
+            replaces: false,
             counted: false,
         })
     }
 
-    /// Whether the file on disk still continues what this reader has read.
+    /// Whether the file on disk still continues what this reader has read, the half line that the parser holds included:
+    /// one that was cut off must not be joined with what was written in its place.
     ///
     /// # Errors
     /// The file system's error.
@@ -141,25 +147,19 @@ impl SourceFile {
         self.reader.push(&bytes);
         let advance = self.reader.drain();
         let at_end = bytes.len() < CHUNK_BYTES;
-        let prints = scan::fingerprints(&mut file, advance.read.offset)?;
-        let position = SourcePosition {
-            read_offset: advance.read.offset,
-            read_line: advance.read.line,
-            committed_offset: advance.committed.offset,
-            committed_line: advance.committed.line,
-            committed_turn: advance.committed.turn,
-            prefix_hash: prints.prefix_hash,
-            prefix_len: prints.length,
-            tail_hash: prints.tail_hash,
-            tail_len: prints.length,
-        };
-        self.position = Some(position.clone());
-        let source = self.update(agent, stat, position, &advance, at_end);
-        let retire_older_generations = at_end && std::mem::take(&mut self.retires);
+        let whole_lines = position(&mut file, &advance, advance.read.offset)?;
+        self.position = Some(if advance.read.offset.0 == self.next {
+            whole_lines.clone()
+        } else {
+            position(&mut file, &advance, ByteOffset(self.next))?
+        });
+        let source = self.update(agent, stat, whole_lines, &advance, at_end);
         Ok(Step {
             advance,
             source,
-            retire_older_generations,
+            replaces: std::mem::take(&mut self.replaces),
+            // Also where an earlier run began to read the rewritten file: the generation is all that has to be known.
+            retire_older_generations: at_end && self.generation > 0,
             at_end,
         })
     }
@@ -185,6 +185,22 @@ impl SourceFile {
             },
         }
     }
+}
+
+/// What to know the file by once it was read up to `read_to`.
+fn position(file: &mut File, advance: &Advance, read_to: ByteOffset) -> std::io::Result<SourcePosition> {
+    let prints = scan::fingerprints(file, read_to)?;
+    Ok(SourcePosition {
+        read_offset: read_to,
+        read_line: advance.read.line,
+        committed_offset: advance.committed.offset,
+        committed_line: advance.committed.line,
+        committed_turn: advance.committed.turn,
+        prefix_hash: prints.prefix_hash,
+        prefix_len: prints.length,
+        tail_hash: prints.tail_hash,
+        tail_len: prints.length,
+    })
 }
 
 fn info(agent: Agent, stat: &FileStat) -> SourceInfo {

@@ -2,14 +2,17 @@
 //! `store-background` for everything that may wait.
 //!
 //! SQLite blocks, so no task ever touches it: a thread is reached by a handle over a bounded channel, and answers by a
-//! oneshot. A job runs to its end before the next; a panic in a job ends the thread, which the supervisor notices.
+//! oneshot. A job runs to its end before the next. A panic in a job is that job's alone: its asker gets an error, what it
+//! had begun to write is rolled back, it is logged and counted, and the thread goes on to the next.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use remembrancer_schema::{OpenError, Reader, Writer};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::progress::Progress;
 use crate::threads::Threads;
 
 /// Jobs that may wait for a thread. A prompt that finds the queue full is answered with nothing.
@@ -19,11 +22,11 @@ const PROMPT_READERS: usize = 2;
 
 type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
 
-/// The thread behind a handle has ended, or its queue is full.
+/// The thread behind a handle has ended, its queue is full, or it failed on the job.
 #[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StoreGone {
-    /// The thread has ended: the daemon is stopping.
-    #[error("the store is closed")]
+    /// The thread has ended, since the daemon is stopping, or the job panicked.
+    #[error("the store gave no answer: the daemon is stopping, or failed on this; see its log")]
     Closed,
     /// Too many jobs wait already.
     #[error("the store is busy")]
@@ -106,19 +109,20 @@ impl Store {
     ///
     /// # Errors
     /// Where a read connection can't be opened, or a thread can't be started.
-    pub(crate) fn start(writer: Writer, path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn start(writer: Writer, path: &Path, progress: &Arc<Progress>) -> anyhow::Result<Self> {
         let prompt_readers = (0..PROMPT_READERS)
             .map(|_| Reader::open(path))
             .collect::<Result<Vec<_>, OpenError>>()?;
         let background_reader = Reader::open(path)?;
-        let mut threads = Threads::default();
-        let writer = spawn("store-writer", vec![writer], &mut threads, |writer| {
-            if let Err(error) = writer.close() {
-                tracing::warn!(%error, "the database was not closed cleanly; it is checked at the next start");
-            }
-        })?;
-        let prompts = spawn("store-reader", prompt_readers, &mut threads, drop)?;
-        let background = spawn("store-background", vec![background_reader], &mut threads, drop)?;
+        let mut house = Spawner {
+            threads: Threads::default(),
+            progress,
+        };
+        // What a panic leaves open in a writer is closed as its transaction is dropped.
+        let writer = house.spawn("store-writer", vec![writer], |_| (), close)?;
+        let prompts = house.spawn("store-reader", prompt_readers, without_deadline, drop)?;
+        let background = house.spawn("store-background", vec![background_reader], without_deadline, drop)?;
+        let threads = house.threads;
         Ok(Self {
             writer,
             prompts,
@@ -128,22 +132,73 @@ impl Store {
     }
 }
 
-fn spawn<S: Send + 'static>(name: &str, stores: Vec<S>, threads: &mut Threads, end: fn(S)) -> std::io::Result<StoreHandle<S>> {
-    let (jobs, queue) = mpsc::channel::<Job<S>>(QUEUE);
-    // Shared by the threads of one kind: held only while waiting for the next job.
-    let queue = Arc::new(Mutex::new(queue));
-    for mut store in stores {
-        let queue = Arc::clone(&queue);
-        threads.spawn(name, move || {
-            while let Some(job) = next(&queue) {
-                job(&mut store);
-            }
-            end(store);
-        })?;
+fn close(writer: Writer) {
+    if let Err(error) = writer.close() {
+        tracing::warn!(%error, "the database was not closed cleanly; it is checked at the next start");
     }
-    Ok(StoreHandle { jobs })
+}
+
+/// Takes off the deadline of a recall that did not come to its end: the next has its own.
+fn without_deadline(reader: &mut Reader) {
+    reader.set_deadline_check(None);
+}
+
+struct Spawner<'a> {
+    threads: Threads,
+    progress: &'a Arc<Progress>,
+}
+
+impl Spawner<'_> {
+    /// Starts one thread for each of `stores`. After a job that panicked its store is given to `mend`, and at the end to
+    /// `end`.
+    fn spawn<S: Send + 'static>(
+        &mut self,
+        name: &'static str,
+        stores: Vec<S>,
+        mend: fn(&mut S),
+        end: fn(S),
+    ) -> std::io::Result<StoreHandle<S>> {
+        let (jobs, queue) = mpsc::channel::<Job<S>>(QUEUE);
+        // Shared by the threads of one kind: held only while waiting for the next job.
+        let queue = Arc::new(Mutex::new(queue));
+        for mut store in stores {
+            let (queue, progress) = (Arc::clone(&queue), Arc::clone(self.progress));
+            self.threads.spawn(name, move || {
+                while let Some(job) = next(&queue) {
+                    if catch_unwind(AssertUnwindSafe(|| job(&mut store))).is_err() {
+                        tracing::error!(thread = name, "a job panicked, which is a fault to report; the next goes on");
+                        progress.panicked();
+                        mend(&mut store);
+                    }
+                }
+                end(store);
+            })?;
+        }
+        Ok(StoreHandle { jobs })
+    }
 }
 
 fn next<S>(queue: &Mutex<mpsc::Receiver<Job<S>>>) -> Option<Job<S>> {
     queue.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_panics_fails_alone() {
+        let progress = Arc::new(Progress::default());
+        let mut house = Spawner {
+            threads: Threads::default(),
+            progress: &progress,
+        };
+        let handle = house.spawn("store-test", vec![1], |store| *store += 1, drop).unwrap();
+        let failed: Result<(), _> = handle.call_blocking(|_| panic!("on purpose"));
+        assert_eq!(failed, Err(StoreGone::Closed));
+        assert_eq!(handle.call_blocking(|store| *store), Ok(2), "mended, and going on");
+        assert_eq!(progress.problems().len(), 1, "it is counted");
+        drop(handle);
+        assert!(house.threads.join());
+    }
 }

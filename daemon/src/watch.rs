@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use notify::{Config, Event, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Config, ErrorKind, Event, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
+use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 /// Changed paths that are remembered one by one; beyond that a rescan is cheaper.
@@ -24,6 +25,10 @@ pub(crate) struct Mailbox {
 
 /// What arrived since the last look.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "marks that are independent of one another, not a state"
+)]
 pub(crate) struct Mail {
     /// Transcripts that changed.
     pub changed: BTreeSet<PathBuf>,
@@ -33,6 +38,8 @@ pub(crate) struct Mail {
     pub folder_appeared: bool,
     /// How many times it was asked to read everything again from its start.
     pub rereads: u64,
+    /// Whether what is remembered of projects may no longer hold.
+    pub forget_projects: bool,
     /// Who waits until all that is on disk now is in the store.
     pub flushes: Vec<oneshot::Sender<()>>,
     /// Whether to stop.
@@ -78,6 +85,11 @@ impl Mailbox {
         });
     }
 
+    /// Says that projects left the store, so that what is remembered of their ids no longer holds.
+    pub(crate) fn forget_projects(&self) {
+        self.put(|mail| mail.forget_projects = true);
+    }
+
     /// Asks for a look at everything, and to be told when it is done.
     pub(crate) fn flush(&self, done: oneshot::Sender<()>) {
         self.put(|mail| {
@@ -89,6 +101,11 @@ impl Mailbox {
     /// Asks the ingest thread to end.
     pub(crate) fn stop(&self) {
         self.put(|mail| mail.stop = true);
+    }
+
+    /// Whether the ingest thread is asked to end.
+    pub(crate) fn stops(&self) -> bool {
+        self.mail.lock().unwrap_or_else(PoisonError::into_inner).stop
     }
 
     /// Takes what has arrived, waiting at most `patience` for something.
@@ -123,6 +140,8 @@ pub(crate) struct Watch {
     watched: BTreeMap<PathBuf, Identity>,
     /// Folders in which one that does not exist yet will appear, itself or the next on the way to it.
     awaited: BTreeMap<PathBuf, Identity>,
+    /// Folders that can't be watched, of which the log tells once.
+    refused: BTreeSet<PathBuf>,
     /// Whether the polling watcher had to be taken.
     pub polling: bool,
 }
@@ -135,32 +154,34 @@ impl Watch {
     pub(crate) fn start(mailbox: std::sync::Arc<Mailbox>) -> notify::Result<Self> {
         let for_polling = std::sync::Arc::clone(&mailbox);
         match RecommendedWatcher::new(move |event| post(&mailbox, event), Config::default()) {
-            Ok(watcher) => Ok(Self {
-                watcher: Box::new(watcher),
-                watched: BTreeMap::new(),
-                awaited: BTreeMap::new(),
-                polling: false,
-            }),
+            Ok(watcher) => Ok(Self::with(Box::new(watcher), false)),
             Err(error) => {
-                tracing::warn!(%error, "the system's file watcher can't be used; looking every {POLL:?} instead. {SYSCTL}");
+                let remedy = if is_limit(&error) { SYSCTL } else { "" };
+                tracing::warn!(%error, "the system's file watcher can't be used; looking every {POLL:?} instead. {remedy}");
                 Self::polling(for_polling)
             }
+        }
+    }
+
+    fn with(watcher: Box<dyn Watcher + Send>, polling: bool) -> Self {
+        Self {
+            watcher,
+            watched: BTreeMap::new(),
+            awaited: BTreeMap::new(),
+            refused: BTreeSet::new(),
+            polling,
         }
     }
 
     fn polling(mailbox: std::sync::Arc<Mailbox>) -> notify::Result<Self> {
         let config = Config::default().with_poll_interval(POLL);
         let watcher = PollWatcher::new(move |event| post(&mailbox, event), config)?;
-        Ok(Self {
-            watcher: Box::new(watcher),
-            watched: BTreeMap::new(),
-            awaited: BTreeMap::new(),
-            polling: true,
-        })
+        Ok(Self::with(Box::new(watcher), true))
     }
 
     /// Watches `folder` and all below it from now on; one that does not exist yet is waited for, and watched by the call
-    /// that follows its appearance. Falls back to polling where the system's watch limit is reached.
+    /// that follows its appearance. Falls back to polling where the system's watch limit is reached; what can't be watched
+    /// for another reason, such as a folder that may not be read, is left to the rescan, and tried again at the next call.
     pub(crate) fn follow(&mut self, folder: &Path, mailbox: &std::sync::Arc<Mailbox>) {
         let Some(identity) = identity(folder) else {
             return self.wait_for(folder);
@@ -171,13 +192,16 @@ impl Watch {
         match self.watcher.watch(folder, RecursiveMode::Recursive) {
             Ok(()) => {
                 self.watched.insert(folder.to_owned(), identity);
+                self.refused.remove(folder);
             }
-            Err(error) if !self.polling => {
+            Err(error) if !self.polling && is_limit(&error) => {
                 tracing::warn!(folder = %folder.display(), %error, "cannot watch; looking every {POLL:?} instead. {SYSCTL}");
                 self.fall_back(folder, mailbox);
             }
             Err(error) => {
-                tracing::warn!(folder = %folder.display(), %error, "cannot watch; changes are found by the regular rescan");
+                if self.refused.insert(folder.to_owned()) {
+                    tracing::warn!(folder = %folder.display(), %error, "cannot watch; changes are found by the regular rescan");
+                }
             }
         }
     }
@@ -208,6 +232,15 @@ impl Watch {
     }
 }
 
+/// Whether the system has no more watches, or no more watchers, to give: only polling helps then.
+fn is_limit(error: &notify::Error) -> bool {
+    match &error.kind {
+        ErrorKind::MaxFilesWatch => true,
+        ErrorKind::Io(error) => matches!(Errno::from_io_error(error), Some(Errno::NOSPC | Errno::MFILE)),
+        _ => false,
+    }
+}
+
 const SYSCTL: &str = "On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances.";
 
 fn post(mailbox: &Mailbox, event: notify::Result<Event>) {
@@ -232,7 +265,58 @@ fn post(mailbox: &Mailbox, event: notify::Result<Event>) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use rstest::rstest;
+
     use super::*;
+
+    /// Refuses every watch with the kind of error that it holds.
+    struct Refuses(Arc<Mutex<Option<ErrorKind>>>);
+
+    impl Watcher for Refuses {
+        fn new<F: notify::EventHandler>(_: F, _: Config) -> notify::Result<Self> {
+            Ok(Self(Arc::default()))
+        }
+
+        fn watch(&mut self, _: &Path, _: RecursiveMode) -> notify::Result<()> {
+            match self.0.lock().unwrap().take() {
+                Some(kind) => Err(notify::Error::new(kind)),
+                None => Ok(()),
+            }
+        }
+
+        fn unwatch(&mut self, _: &Path) -> notify::Result<()> {
+            Ok(())
+        }
+
+        fn kind() -> notify::WatcherKind {
+            notify::WatcherKind::NullWatcher
+        }
+    }
+
+    fn io(errno: Errno) -> ErrorKind {
+        ErrorKind::Io(errno.into())
+    }
+
+    #[rstest]
+    #[case::watches(ErrorKind::MaxFilesWatch, true)]
+    #[case::space(io(Errno::NOSPC), true)]
+    #[case::watchers(io(Errno::MFILE), true)]
+    #[case::unreadable(io(Errno::ACCESS), false)]
+    #[case::gone(ErrorKind::PathNotFound, false)]
+    #[case::other(ErrorKind::Generic("else".to_owned()), false)]
+    fn only_a_limit_leads_to_polling(#[case] kind: ErrorKind, #[case] polling: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let refusal = Arc::new(Mutex::new(Some(kind)));
+        let mut watch = Watch::with(Box::new(Refuses(Arc::clone(&refusal))), false);
+        let mailbox = Arc::default();
+        watch.follow(folder.path(), &mailbox);
+        assert_eq!(watch.polling, polling);
+        // What was refused for another reason is tried again.
+        watch.follow(folder.path(), &mailbox);
+        assert!(watch.watched.contains_key(folder.path()));
+    }
 
     #[test]
     fn too_many_paths_become_a_rescan() {

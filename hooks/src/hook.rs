@@ -110,6 +110,7 @@ fn ask(payload: Payload, places: Places, agent: Agent, deadline: Deadline) -> Op
         deadline_ns: Some(deadline.at_ns()),
         prompt_id: payload.prompt_id,
         transcript: payload.transcript,
+        all_projects: false,
     });
     match Client::new(places).call_until(&request, deadline) {
         Ok(Reply::Recall(reply)) => Some(reply.context),

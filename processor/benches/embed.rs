@@ -21,7 +21,7 @@ fn text(tokens: usize, seed: usize) -> String {
 
 fn load(criterion: &mut Criterion) {
     criterion.bench_function("load", |bencher| {
-        bencher.iter(|| BertEmbedder::embedded().expect("the built-in model"))
+        bencher.iter(|| BertEmbedder::embedded().expect("the built-in model"));
     });
 }
 

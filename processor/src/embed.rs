@@ -22,7 +22,7 @@ mod vector;
 mod weights;
 mod words;
 
-pub use device::DeviceChoice;
+pub use device::{DeviceChoice, UnknownDevice};
 pub use embedder::{BertEmbedder, EMBEDDED_MODEL_ID};
 pub use error::EmbedError;
 pub use lane::Lane;

@@ -24,7 +24,9 @@ use std::fmt;
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
-use remembrancer_schema::{EpisodeId, EpisodeText, LoggedCandidate, ProjectId, Reader, RecollectionLog, SessionKey, UnixMillis};
+use remembrancer_schema::{
+    EpisodeId, EpisodeText, LoggedCandidate, ProjectId, QueryError, Reader, RecollectionLog, SessionKey, UnixMillis,
+};
 
 pub use coarse::CodeIndex;
 pub use fusion::{Candidate, Fused, LegRanks, fuse, importance_bonus};
@@ -130,8 +132,8 @@ pub struct Question {
     pub session: SessionKey,
     /// The project of its working directory.
     pub project: Option<ProjectId>,
-    /// The prompt as typed.
-    pub prompt: String,
+    /// What the prompt asks: [`Query::of`] it.
+    pub query: Query,
     /// A keyed hash of the prompt, for the log; the prompt itself is never logged.
     pub logged_hash: [u8; 32],
     /// What heads the recollection file.
@@ -217,7 +219,6 @@ pub fn recall(
 struct Work<'a> {
     question: &'a Question,
     watch: Stopwatch,
-    terms: Vec<String>,
     degradations: Vec<Degradation>,
     embedding: Option<Embedding>,
     pool: usize,
@@ -229,7 +230,6 @@ impl<'a> Work<'a> {
         Self {
             question,
             watch: Stopwatch::start(),
-            terms: Vec::new(),
             degradations: Vec::new(),
             embedding: None,
             pool: 0,
@@ -250,9 +250,8 @@ impl<'a> Work<'a> {
             model_id,
             embedding,
         } = sources;
-        let query = Query::of(&self.question.prompt);
-        self.terms.clone_from(&query.terms);
-        if let Some(silence) = gate::before_search(&query) {
+        let query = &self.question.query;
+        if let Some(silence) = gate::before_search(query) {
             return Err(silence);
         }
         let bounds = Bounds {
@@ -261,7 +260,7 @@ impl<'a> Work<'a> {
             left_out: &session.left_out,
         };
         let mut found = Found {
-            bm25: self.absent_if_late(legs::bm25(reader, &query, &bounds)),
+            bm25: self.absent_if_late(legs::bm25(reader, query, &bounds)),
             recent: Vec::new(),
             coarse: Vec::new(),
         };
@@ -284,7 +283,7 @@ impl<'a> Work<'a> {
                 Silence::AlreadyInContext
             });
         }
-        self.choose(reader, &query, &fused, settings)
+        self.choose(reader, &fused, settings)
     }
 
     fn absent_if_late<T: Default>(&mut self, leg: Result<T, Degradation>) -> T {
@@ -317,11 +316,8 @@ impl<'a> Work<'a> {
         model_id: &str,
         settings: &RecallSettings,
     ) -> Result<Vec<Fused>, Silence> {
-        let mut pool = pool::candidates(reader, found, self.embedding.as_ref(), model_id).map_err(|error| {
-            tracing::debug!(%error, "the candidate pool could not be read");
-            self.degradations.push(Degradation::PoolAbsent);
-            Silence::OutOfTime
-        })?;
+        let mut pool =
+            pool::candidates(reader, found, self.embedding.as_ref(), model_id).map_err(|error| self.unreadable(&error))?;
         if settings.scope == ScopeRule::ProjectFirst {
             pool::drop_weak_foreigners(&mut pool, self.question.project, settings.floor.foreign_cosine);
         }
@@ -332,26 +328,42 @@ impl<'a> Work<'a> {
         Ok(fused)
     }
 
-    fn choose(
-        &mut self,
-        reader: &Reader,
-        query: &Query,
-        fused: &[Fused],
-        settings: &RecallSettings,
-    ) -> Result<Vec<Recollection>, Silence> {
-        let choice = choose(reader, query, fused, self.question.project, settings);
+    fn choose(&mut self, reader: &Reader, fused: &[Fused], settings: &RecallSettings) -> Result<Vec<Recollection>, Silence> {
+        let choice = choose(reader, &self.question.query, fused, self.question.project, settings);
         self.watch.lap("choose");
-        let Choice { recollections, judged } = choice.map_err(|error| {
-            tracing::debug!(%error, "the texts could not be read");
-            self.degradations.push(Degradation::PoolAbsent);
-            Silence::OutOfTime
-        })?;
-        self.candidates = judged.into_iter().take(LOGGED_CANDIDATES).collect();
+        let Choice { recollections, judged } = choice.map_err(|error| self.unreadable(&error))?;
+        self.candidates = judged;
         if recollections.is_empty() {
             Err(Silence::NothingRelevant)
         } else {
             Ok(recollections)
         }
+    }
+
+    /// A read that the deadline stopped is lateness; any other error is the store's.
+    fn unreadable(&mut self, error: &QueryError) -> Silence {
+        if matches!(error, QueryError::Interrupted { .. }) {
+            self.degradations.push(Degradation::PoolAbsent);
+            return Silence::OutOfTime;
+        }
+        tracing::warn!(%error, "the candidates could not be read");
+        Silence::StoreFailed
+    }
+
+    /// Keeps in the log the first candidates of the fused order and whatever is shown. What the block had no room for was
+    /// not shown.
+    fn settle_log(&mut self, shown: usize) {
+        for candidate in &mut self.candidates {
+            if candidate.position.is_some_and(|position| position as usize > shown) {
+                candidate.position = None;
+                candidate.gate = Some(Dropped::NoRoom.as_str().to_owned());
+            }
+        }
+        let mut place = 0;
+        self.candidates.retain(|candidate| {
+            place += 1;
+            place <= LOGGED_CANDIDATES || candidate.position.is_some()
+        });
     }
 
     fn finish(mut self, chosen: Result<Vec<Recollection>, Silence>, settings: &RecallSettings) -> Recall {
@@ -366,6 +378,7 @@ impl<'a> Work<'a> {
             recollections.truncate(shown);
             context = text;
         }
+        self.settle_log(recollections.len());
         self.watch.lap("text");
         Recall {
             log: self.log(silence),
@@ -383,7 +396,7 @@ impl<'a> Work<'a> {
             session: self.question.session.clone(),
             project: self.question.project,
             prompt_hash: self.question.logged_hash,
-            terms: std::mem::take(&mut self.terms),
+            terms: self.question.query.terms.clone(),
             reason: silence.map(|silence| silence.as_str().to_owned()),
             pool: self.pool as u32,
             stages: self

@@ -54,6 +54,8 @@ CREATE TABLE IF NOT EXISTS sources (
     tail_hash BLOB NOT NULL,
     tail_len INTEGER NOT NULL,
     generation INTEGER NOT NULL,
+    -- Older generations were of another file under the same name: their episodes stay whatever becomes of this one.
+    retire_from INTEGER NOT NULL DEFAULT 0,
     records INTEGER NOT NULL,
     skipped INTEGER NOT NULL,
     missing INTEGER NOT NULL DEFAULT 0 CHECK (missing IN (0, 1))

@@ -253,6 +253,28 @@ pub enum QueryError {
 }
 
 impl QueryError {
+    /// Whether what was handed in is at fault, so that the same again would fail the same way, while other acts may
+    /// well succeed. Locks, a full disk, input and output, memory and damage are no fault of what was handed in.
+    pub fn is_of_content(&self) -> bool {
+        match self {
+            Self::Invalid { .. } => true,
+            Self::Sqlite { source, .. } => !matches!(
+                source.sqlite_error_code(),
+                Some(
+                    ErrorCode::SystemIoFailure
+                        | ErrorCode::CannotOpen
+                        | ErrorCode::ReadOnly
+                        | ErrorCode::PermissionDenied
+                        | ErrorCode::OutOfMemory
+                        | ErrorCode::FileLockingProtocolFailed
+                        | ErrorCode::NoLargeFileSupport
+                        | ErrorCode::SchemaChanged
+                )
+            ),
+            Self::Interrupted { .. } | Self::Busy { .. } | Self::Full { .. } | Self::Corrupt { .. } | Self::Copy { .. } => false,
+        }
+    }
+
     /// Tells SQLite's result for `act` apart; for `map_err`.
     pub(crate) fn at(act: &'static str) -> impl Fn(rusqlite::Error) -> Self {
         move |source| {

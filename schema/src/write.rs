@@ -179,7 +179,8 @@ impl Writer {
         index::rebuild(&mut self.db).map_err(QueryError::at("rebuild the full-text index"))
     }
 
-    /// Moves the write-ahead log into the database and empties it; says whether a reader was in the way.
+    /// Moves the write-ahead log into the database and empties it; says whether it is empty now, which a reader in the
+    /// way prevents.
     ///
     /// # Errors
     /// What SQLite reports.

@@ -38,11 +38,9 @@ fn a_prompt_is_answered_within_its_budget_during_a_backfill() {
     let status = daemon.status();
     let left = status["embedding_backlog"].as_u64().unwrap() + status["ingest"]["transcripts_waiting"].as_u64().unwrap();
     times.sort_unstable();
-    let (p50, worst_but_one, worst) = (times[times.len() / 2], times[times.len() - 2], times[times.len() - 1]);
-    eprintln!(
-        "the hook during a backfill: p50 {p50:?}, worst but one {worst_but_one:?}, worst {worst:?}; {answered} of {PROMPTS} shown something"
-    );
+    let (p50, worst) = (times[times.len() / 2], times[times.len() - 1]);
+    eprintln!("the hook during a backfill: p50 {p50:?}, worst {worst:?}; {answered} of {PROMPTS} shown something");
     assert!(left > 0, "the backfill ended before the prompts did: they measured nothing");
-    assert!(worst_but_one <= BUDGET + SLACK, "{worst_but_one:?}");
+    assert!(worst <= BUDGET + SLACK, "{times:?}");
     assert!(answered > 0, "{status}");
 }

@@ -59,6 +59,90 @@ fn try_shows_a_recollection_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn try_reads_nothing_that_is_excluded() {
+    let sandbox = sandbox!();
+    let (secret, attic) = (sandbox.project("secret"), sandbox.project("attic"));
+    sandbox.configure(&format!("[transcripts]\nexclude = [{secret:?}]\n"));
+    sandbox.transcript("hidden", "secret").topics(0..2);
+    sandbox.transcript("old", "attic").topics(2..4);
+    sandbox.transcript("open", "shop").topics(4..6);
+    let daemon = sandbox.start();
+    daemon.flush();
+    sandbox.json(&["exclude", &attic]);
+    daemon.stop(Signal::TERM);
+    let temporary = sandbox.home().join("tmp");
+    fs_err::create_dir_all(&temporary).unwrap();
+    let output = sandbox
+        .command(&["try", &topic(4).0])
+        .env("TMPDIR", &temporary)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("Read 2 episodes of "), "{text}");
+    for number in 0..4 {
+        assert!(!text.contains(&format!("case{number} ")), "{text}");
+    }
+}
+
+#[test]
+fn a_recall_by_the_command_line_leaves_no_trace() {
+    let sandbox = sandbox!();
+    sandbox.transcript("older", "shop").topics(0..3);
+    let shop = sandbox.project("shop");
+    let daemon = sandbox.start();
+    daemon.wait_for_model();
+    daemon.embed_all();
+    let ids: Vec<_> = sandbox.episodes().iter().map(|episode| episode.id).collect();
+    let traces = || {
+        let reader = sandbox.reader();
+        let accessed: Vec<_> = reader
+            .candidates(&ids, "")
+            .unwrap()
+            .iter()
+            .map(|row| (row.accessed_at, row.access_count))
+            .collect();
+        let files = fs_err::read_dir(sandbox.places().recollections_dir()).unwrap().count();
+        (
+            accessed,
+            files,
+            reader.stats().unwrap().sessions,
+            reader.last_recollection(None).unwrap(),
+        )
+    };
+    let before = traces();
+    let answer = remembrancer_tests::eventually("an answer in time", crate::PATIENCE, || {
+        let answer = sandbox.json(&["recall", &topic(1).0, "--cwd", &shop]);
+        (answer["reason"] != "out-of-time").then_some(answer)
+    });
+    assert_eq!(
+        (&answer["daemon"], &answer["shown"][0]["id"].is_string()),
+        (&true.into(), &true),
+        "{answer}"
+    );
+    // A daemon that stops stores first what it has still to store.
+    daemon.stop(Signal::TERM);
+    assert_eq!(traces(), before);
+}
+
+#[test]
+fn recall_without_a_daemon_keeps_still_where_the_user_said_so() {
+    let sandbox = sandbox!();
+    sandbox.transcript("older", "shop").topics(0..3);
+    let shop = sandbox.project("shop");
+    let daemon = sandbox.start();
+    daemon.flush();
+    daemon.stop(Signal::TERM);
+    let reason = || sandbox.json(&["recall", &topic(1).0, "--cwd", &shop])["reason"].clone();
+    assert_eq!(reason(), serde_json::Value::Null);
+    sandbox.json(&["pause"]);
+    assert_eq!(reason(), "paused");
+    sandbox.json(&["resume"]);
+    sandbox.json(&["exclude", &shop]);
+    assert_eq!(reason(), "excluded");
+}
+
+#[test]
 fn recall_why_and_show_with_and_without_a_daemon() {
     let sandbox = sandbox!();
     sandbox.transcript("older", "shop").topics(0..6);

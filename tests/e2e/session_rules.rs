@@ -161,6 +161,11 @@ fn tc_41_secrets_are_never_stored() {
         )
         .context;
     assert!(context.contains("[redacted:") && context.contains(decoy), "{context}");
+    // Nor of a prompt that is asked: its terms are logged.
+    let asked = format!("{prompt}, and ANTHROPIC_API_KEY={}", secrets[2]);
+    sandbox.hook("asks-too", &sandbox.project("shop"), &asked);
+    let logged = daemon.why("asks-too");
+    assert!(logged["terms"].as_array().is_some_and(|terms| !terms.is_empty()), "{logged}");
     for secret in secrets {
         for folder in [sandbox.places().data_dir(), sandbox.places().state_dir()] {
             assert_eq!(any_file_holds(&folder, secret.as_bytes()), None, "{secret}");

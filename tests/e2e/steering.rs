@@ -1,5 +1,6 @@
 //! What the user decides: pause, exclude, forget. Each through the daemon, and without one.
 
+use remembrancer_hooks::protocol::Request;
 use remembrancer_tests::{DaemonProcess, Sandbox, any_file_holds, eventually, sandbox, topic};
 use rustix::process::Signal;
 
@@ -15,10 +16,14 @@ fn a_pause_stops_reading_and_recalling_until_resumed() {
     let shop = sandbox.project("shop");
     assert_eq!(sandbox.json(&["pause"])["paused"], true);
     transcript.topics(2..3);
-    daemon.flush();
+    let flushed = daemon.ask(&Request::Flush);
+    assert_eq!((&flushed["flushed"], &flushed["paused"]), (&false.into(), &true.into()));
     assert_eq!(sandbox.episodes().len(), 2);
     let reply = daemon.recall("asks", &shop, &topic(0).0);
     assert_eq!((reply.context.as_str(), reply.reason.as_deref()), ("", Some("paused")));
+    eventually("the reason in the log", PATIENCE, || {
+        (daemon.why("asks")["reason"] == "paused").then_some(())
+    });
     assert_eq!(sandbox.hook("asks-too", &shop, &topic(0).0).stdout, "");
     eventually("the reason in the file", PATIENCE, || {
         daemon.recall("asks-too", &shop, &topic(1).0);
@@ -233,6 +238,67 @@ fn forget_what_words_find() {
 #[test]
 fn forget_a_project_without_a_daemon() {
     check_forget(false, |_, _| vec!["--project".to_owned(), "secret".to_owned()]);
+}
+
+#[test]
+fn a_forgotten_project_goes_on() {
+    let sandbox = sandbox!();
+    sandbox.transcript("stays", "shop").topics(0..3);
+    let mut transcript = sandbox.transcript("goes", "secret");
+    transcript.topics(5..7);
+    let daemon = sandbox.start();
+    daemon.wait_for_model();
+    daemon.embed_all();
+    assert_eq!(sandbox.json(&["forget", "--yes", "--project", "secret"])["forgotten"], 2);
+    transcript.topics(8..9);
+    daemon.embed_all();
+    let episodes = sandbox.episodes();
+    let projects: Vec<_> = episodes
+        .iter()
+        .filter(|episode| episode.session == "goes")
+        .map(|episode| episode.project_name.as_deref())
+        .collect();
+    assert_eq!(
+        (episodes.len(), projects),
+        (4, vec![Some("secret")]),
+        "what comes afterwards is remembered"
+    );
+    assert_eq!(daemon.status()["problems"], serde_json::json!([]));
+    let reply = daemon.recall("asks", &sandbox.project("secret"), &topic(8).0);
+    assert!(reply.context.contains("case8 "), "{reply:?}");
+}
+
+#[test]
+fn exclude_while_the_backlog_is_embedded() {
+    const TURNS: u32 = 300;
+    let sandbox = sandbox!();
+    sandbox.configure("[backfill]\ncpu = \"1%\"\n");
+    sandbox.transcript("open", "shop").topics(900..902);
+    // Newer, so that it is embedded first.
+    sandbox.transcript("hidden", "secret").on_day(9).topics(0..TURNS);
+    let daemon = sandbox.start();
+    daemon.flush();
+    eventually("the first vectors", PATIENCE, || {
+        (daemon.status()["embedded"].as_u64() > Some(0)).then_some(())
+    });
+    let secret = sandbox.project("secret");
+    assert_eq!(sandbox.json(&["exclude", &secret])["hidden"], TURNS);
+    daemon.embed_all();
+    let status = daemon.status();
+    assert_eq!(
+        (&status["embedded"], &status["hidden"]),
+        (&2.into(), &TURNS.into()),
+        "what was in hand was not stored"
+    );
+    let in_this_run = status["ingest"]["episodes_embedded"].as_u64().unwrap();
+    assert!(in_this_run < u64::from(TURNS), "the backlog ended before the exclusion began");
+    let shop = sandbox.project("shop");
+    for number in (0..TURNS).step_by(50).chain([TURNS - 1]) {
+        let reply = daemon.recall(&format!("asks-{number}"), &shop, &topic(number).0);
+        assert!(!reply.context.contains(&format!("case{number} ")), "{reply:?}");
+    }
+    let reply = daemon.recall("asks", &shop, &topic(900).0);
+    assert!(reply.context.contains("case900 "), "{reply:?}");
 }
 
 #[test]

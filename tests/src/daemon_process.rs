@@ -120,6 +120,7 @@ impl DaemonProcess<'_> {
                 deadline_ns: None,
                 prompt_id: None,
                 transcript: None,
+                all_projects: false,
             });
             let Ok(Reply::Recall(reply)) = self.try_ask(&request) else {
                 panic!("no recall; {}", self.log())

@@ -329,7 +329,7 @@ impl Sandbox {
     }
 }
 
-/// Whether any file below `folder` holds `bytes`.
+/// Whether any file below `folder` holds `bytes`, in capitals or not: an index folds what it stores.
 ///
 /// # Panics
 /// Where a file can't be read.
@@ -342,7 +342,7 @@ pub fn any_file_holds(folder: &Path, bytes: &[u8]) -> Option<PathBuf> {
             let content = fs_err::read(entry.path()).unwrap();
             content
                 .windows(bytes.len())
-                .any(|window| window == bytes)
+                .any(|window| window.eq_ignore_ascii_case(bytes))
                 .then(|| entry.into_path())
         })
 }

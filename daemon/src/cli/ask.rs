@@ -9,16 +9,25 @@ use serde_json::Value;
 
 use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
+use crate::cli::output::say;
 use crate::single::Single;
 
-/// How long a command waits for its answer; `forget` over a large store is the longest.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// How long a command waits for an answer that is at hand.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it waits for one that may mean work: a large store to clean, transcripts to read.
+const LONG_PATIENCE: Duration = Duration::from_mins(2);
 
 /// The daemon's reply; `None` where no daemon runs.
 pub(super) fn reply(surroundings: &Surroundings, request: &Request) -> Result<Option<Reply>, CliError> {
-    match Client::new(surroundings.places.clone()).call(request, PATIENCE) {
+    let patience = match request {
+        Request::Forget { .. } | Request::Exclude { .. } | Request::Include { .. } | Request::Flush => LONG_PATIENCE,
+        _ => PATIENCE,
+    };
+    match Client::new(surroundings.places.clone()).call(request, patience) {
         Ok(reply) => Ok(Some(reply)),
         Err(ClientError::NoDaemon { .. }) => Ok(None),
+        Err(error @ ClientError::TimedOut { .. }) => Err(CliError::from(error)
+            .with_hint("is it stopped, or very busy? Its process id is in `daemon.lock` beside the database")),
         Err(error) => Err(error.into()),
     }
 }
@@ -50,7 +59,7 @@ pub(super) fn writer(surroundings: &Surroundings) -> Result<(Single, Writer), Cl
 /// Prints `value` as JSON for `--json`, else as `human` words it.
 pub(super) fn print(value: &Value, json: bool, human: impl FnOnce(&Value)) {
     if json {
-        println!("{value:#}");
+        say!("{value:#}");
     } else {
         human(value);
     }

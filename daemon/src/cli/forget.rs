@@ -1,6 +1,6 @@
 //! `remembrancer forget`: deletes for good. What is forgotten never comes back from a transcript that still holds it.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,6 +10,7 @@ use super::ask;
 use super::error::{CliError, Kind};
 use super::steer::{absolute, counted};
 use super::surroundings::Surroundings;
+use crate::cli::output::{say, tell};
 use crate::{clock, control, recall_task};
 
 #[derive(Debug, Args)]
@@ -38,7 +39,7 @@ pub(super) struct WhatArguments {
 pub(super) struct ForgetArguments {
     #[command(flatten)]
     what: WhatArguments,
-    /// Do not ask.
+    /// Do not ask. (For a single id nobody is asked.)
     #[arg(long, short)]
     yes: bool,
     /// Print JSON.
@@ -49,7 +50,7 @@ pub(super) struct ForgetArguments {
 pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let target = target(&arguments.what)?;
     if !arguments.yes && !matches!(target, ForgetTarget::Episode(_)) {
-        confirm()?;
+        confirm(&target, surroundings)?;
     }
     let done = if let Some(done) = ask::data(surroundings, &Request::Forget { target: target.clone() })? {
         done
@@ -61,7 +62,7 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
         done
     };
     ask::print(&done, arguments.json, |done| {
-        println!("Forgotten: {}, for good.", counted(&done["forgotten"], "episode", "episodes"));
+        say!("Forgotten: {}, for good.", counted(&done["forgotten"], "episode", "episodes"));
     });
     Ok(())
 }
@@ -85,13 +86,18 @@ fn target(what: &WhatArguments) -> Result<ForgetTarget, CliError> {
     Ok(named.into_iter().flatten().next().unwrap_or(ForgetTarget::All))
 }
 
-fn confirm() -> Result<(), CliError> {
+fn confirm(target: &ForgetTarget, surroundings: &Surroundings) -> Result<(), CliError> {
+    let reader = ask::reader(surroundings)?;
+    let found = reader.episodes_of(&control::forget_target(&reader, target.clone())?)?.len();
+    drop(reader);
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
         return Err(CliError::new(Kind::Usage, "this can't be undone, and there is nobody to ask").with_hint("add --yes"));
     }
-    print!("This can't be undone. Forget it? [y/N] ");
-    std::io::stdout().flush()?;
+    tell!(
+        "This deletes {}, and can't be undone. Forget? [y/N] ",
+        counted(&found.into(), "episode", "episodes")
+    );
     let mut answer = String::new();
     stdin.lock().read_line(&mut answer)?;
     if answer.trim().eq_ignore_ascii_case("y") || answer.trim().eq_ignore_ascii_case("yes") {

@@ -1,7 +1,7 @@
 //! `remembrancer recall`: what a prompt would be reminded of. Asks the daemon or, where none runs, reads the store without
 //! changing it: by words alone, unless told to embed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::RwLock;
 use std::time::Duration;
 
@@ -12,14 +12,15 @@ use remembrancer_hooks::recollection_file::{prompt_hash, prompt_hash_hex};
 use remembrancer_processor::Deadline;
 use remembrancer_processor::embed::{BertEmbedder, Embed};
 use remembrancer_processor::recall::{
-    CodeIndex, Degradation, Header, Question, Recall, RecallSettings, ScopeRule, SessionState, Silence, Sources, recall,
+    CodeIndex, Degradation, Header, Query, Question, Recall, RecallSettings, ScopeRule, SessionState, Silence, Sources, recall,
 };
-use remembrancer_schema::{ProjectId, Reader, SessionKey};
+use remembrancer_schema::{Pause, ProjectId, Reader, SessionKey};
 use serde_json::{Value, json};
 
 use super::ask;
 use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
+use crate::cli::output::{say, tell};
 use crate::{clock, project};
 
 /// Time for a recall without a daemon: nobody waits to type.
@@ -32,7 +33,7 @@ pub(super) struct RecallArguments {
     /// The working directory whose project is meant; the current one if not given.
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<PathBuf>,
-    /// Look at all projects alike (without a daemon; a daemon follows its settings).
+    /// Look at all projects alike, whatever the settings say.
     #[arg(long)]
     all_projects: bool,
     /// Embed the prompt even though no daemon runs: takes as long as loading the model.
@@ -49,13 +50,14 @@ pub(super) fn run(arguments: &RecallArguments, surroundings: &Surroundings) -> R
         None => std::env::current_dir()?,
     };
     let request = RecallRequest {
-        agent: "cli".to_owned(),
+        agent: crate::recall_task::CLI_AGENT.to_owned(),
         session: format!("{}-{}", std::process::id(), monotonic_ns()),
         cwd: Some(super::steer::absolute(&cwd)?),
         prompt: arguments.prompt.clone(),
         deadline_ns: Some(WireDeadline::after(monotonic_ns(), surroundings.config.budget).at_ns()),
         prompt_id: None,
         transcript: None,
+        all_projects: arguments.all_projects,
     };
     let answer = match ask::reply(surroundings, &Request::Recall(request.clone()))? {
         Some(Reply::Recall(reply)) => of_daemon(&reply),
@@ -68,12 +70,19 @@ pub(super) fn run(arguments: &RecallArguments, surroundings: &Surroundings) -> R
         None => without_daemon(arguments, surroundings, &request)?,
     };
     ask::print(&answer, arguments.json, |answer| {
-        match answer["context"].as_str().filter(|context| !context.is_empty()) {
-            Some(context) => print!("{context}"),
-            None => println!("Nothing to recall: {}.", answer["reason"].as_str().unwrap_or("nothing")),
+        if let Some(context) = answer["context"].as_str().filter(|context| !context.is_empty()) {
+            tell!("{context}");
+        } else {
+            say!("Nothing to recall: {}.", answer["reason"].as_str().unwrap_or("nothing"));
+            if !arguments.all_projects {
+                say!(
+                    "(Looked at the project of {}; --all-projects looks at all alike.)",
+                    cwd.display()
+                );
+            }
         }
         for degradation in answer["degradations"].as_array().into_iter().flatten() {
-            println!("(degraded: {})", degradation.as_str().unwrap_or_default());
+            say!("(degraded: {})", degradation.as_str().unwrap_or_default());
         }
     });
     Ok(())
@@ -91,6 +100,9 @@ fn of_daemon(reply: &RecallReply) -> Value {
 
 fn without_daemon(arguments: &RecallArguments, surroundings: &Surroundings, request: &RecallRequest) -> Result<Value, CliError> {
     let reader = ask::reader(surroundings)?;
+    if let Some(reason) = kept_still(&reader, request, surroundings)? {
+        return Ok(json!({"context": "", "reason": reason, "shown": [], "stages": [], "degradations": [], "daemon": false}));
+    }
     let model = if arguments.embed { Some(model(surroundings)?) } else { None };
     let settings = RecallSettings {
         scope: if arguments.all_projects {
@@ -115,9 +127,30 @@ fn without_daemon(arguments: &RecallArguments, surroundings: &Surroundings, requ
     }))
 }
 
+/// Why nothing is recalled here and now, by the user's own will: as the daemon does.
+fn kept_still(reader: &Reader, request: &RecallRequest, surroundings: &Surroundings) -> Result<Option<&'static str>, CliError> {
+    let paused = match reader.paused()? {
+        None => false,
+        Some(Pause::Indefinite) => true,
+        Some(Pause::Until(until)) => clock::now() < until,
+    };
+    if paused {
+        return Ok(Some("paused"));
+    }
+    let cwd = Path::new(request.cwd.as_deref().unwrap_or_default());
+    let by_user = reader.exclusions()?.iter().any(|path| cwd.starts_with(path));
+    let by_settings = surroundings
+        .config
+        .transcripts
+        .exclude
+        .iter()
+        .any(|path| cwd.starts_with(path));
+    Ok((by_user || by_settings).then_some("excluded"))
+}
+
 fn model(surroundings: &Surroundings) -> Result<BertEmbedder, CliError> {
     let loaded = match &surroundings.config.model_dir {
-        None => BertEmbedder::embedded(),
+        None => BertEmbedder::embedded_on(surroundings.config.device),
         Some(folder) => BertEmbedder::from_dir(folder, surroundings.config.device),
     };
     loaded.map_err(|error| CliError::new(Kind::Failed, error))
@@ -140,7 +173,7 @@ fn recall_offline(
             external_id: request.session.clone(),
         },
         project: project_of(reader, request, surroundings)?,
-        prompt: request.prompt.clone(),
+        query: Query::of(&request.prompt),
         logged_hash: [0; 32],
         header: Header {
             prompt_hash: prompt_hash_hex(&prompt_hash(&request.session, &request.prompt)),
@@ -154,7 +187,9 @@ fn recall_offline(
         model_id: model.map_or("", |model| model.model_id()),
         embedding: &mut |_| match model {
             None => Err(Degradation::NoModel),
-            Some(model) => model.embed_query(&request.prompt).map_err(|_| Degradation::EmbeddingFailed),
+            Some(model) => model
+                .embed_query(&question.query.text)
+                .map_err(|_| Degradation::EmbeddingFailed),
         },
     };
     Ok(recall(

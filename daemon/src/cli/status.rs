@@ -7,6 +7,8 @@ use serde_json::Value;
 use super::ask;
 use super::error::CliError;
 use super::surroundings::Surroundings;
+use crate::cli::output::say;
+use crate::single::{Single, SingleError};
 use crate::{clock, control};
 
 /// Files with problems that the screen names; the others are counted.
@@ -28,25 +30,39 @@ pub(super) fn run(arguments: &StatusArguments, surroundings: &Surroundings) -> R
     }
     let status = match ask::data(surroundings, &Request::Status)? {
         Some(status) => status,
-        None => control::store_status(&ask::reader(surroundings)?, clock::now())?,
+        None => without_daemon(surroundings)?,
     };
     ask::print(&status, arguments.json, print_status);
     Ok(())
 }
 
+fn without_daemon(surroundings: &Surroundings) -> Result<Value, CliError> {
+    let mut status = control::store_status(&ask::reader(surroundings)?, clock::now())?;
+    // A lock that is held without an answer at the socket: the daemon runs, and can't be reached.
+    if let Err(error @ SingleError::Running { .. }) = Single::take(&surroundings.places.data_dir()) {
+        status["no_daemon"] = format!("{error}, but it does not answer at its socket; stop it and start it again").into();
+    }
+    Ok(status)
+}
+
 fn print_status(status: &Value) {
     let number = |value: &Value| value.as_u64().unwrap_or_default();
     match status["daemon"]["pid"].as_u64() {
-        Some(pid) => println!(
+        Some(pid) => say!(
             "daemon:     running, process {pid}, since {}",
             text(&status["daemon"]["started"])
         ),
-        None => println!("daemon:     not running; start it with `remembrancer run`"),
+        None => say!(
+            "daemon:     {}",
+            status["no_daemon"]
+                .as_str()
+                .unwrap_or("not running; start it with `remembrancer run`")
+        ),
     }
     if !status["paused"].is_null() {
-        println!("PAUSED      {}", text(&status["paused"]));
+        say!("PAUSED      {}", text(&status["paused"]));
     }
-    println!(
+    say!(
         "memory:     {} episodes of {} sessions in {} projects; {} with a vector, {} waiting for one",
         number(&status["episodes"]),
         number(&status["sessions"]),
@@ -54,7 +70,7 @@ fn print_status(status: &Value) {
         number(&status["embedded"]),
         number(&status["embedding_backlog"])
     );
-    println!(
+    say!(
         "transcripts: {} read, {} of them gone since; {} records, {} lines passed over; {} waiting",
         number(&status["transcripts"]),
         number(&status["transcripts_missing"]),
@@ -62,20 +78,20 @@ fn print_status(status: &Value) {
         number(&status["skipped_lines"]),
         number(&status["ingest"]["transcripts_waiting"])
     );
-    println!(
+    say!(
         "model:      {}",
         status["daemon"]["model"]
             .as_str()
             .or(status["embedding_model"].as_str())
             .unwrap_or("none yet")
     );
-    println!(
+    say!(
         "disk:       {:.1} MB",
         (number(&status["database_bytes"]) + number(&status["wal_bytes"])) as f64 / 1e6
     );
     if let Some(resident) = status["daemon"]["memory"]["resident_bytes"].as_u64() {
         let anonymous = number(&status["daemon"]["memory"]["anonymous_bytes"]);
-        println!(
+        say!(
             "resident:   {:.0} MB, {:.0} MB of it not backed by a file",
             resident as f64 / 1e6,
             anonymous as f64 / 1e6
@@ -89,12 +105,12 @@ fn print_recalls(recalls: &Value) {
     let Some(count) = recalls["count"].as_u64() else { return };
     match (recalls["p50_millis"].as_f64(), recalls["p99_millis"].as_f64()) {
         (Some(p50), Some(p99)) => {
-            println!(
+            say!(
                 "recalls:    {count}, {} shown something; p50 {p50:.1} ms, p99 {p99:.1} ms",
                 recalls["shown"]
             );
         }
-        _ => println!("recalls:    none yet"),
+        _ => say!("recalls:    none yet"),
     }
     for (title, key) in [
         ("nothing shown because", "nothing_shown_because"),
@@ -107,21 +123,21 @@ fn print_recalls(recalls: &Value) {
             .map(|(name, count)| format!("{name} {count}"))
             .collect();
         if !counts.is_empty() {
-            println!("  {title}: {}", counts.join(", "));
+            say!("  {title}: {}", counts.join(", "));
         }
     }
 }
 
 fn print_problems(status: &Value) {
     for path in status["excluded"].as_array().into_iter().flatten() {
-        println!("excluded:   {}", text(path));
+        say!("excluded:   {}", text(path));
     }
     for problem in status["problems"].as_array().into_iter().flatten() {
-        println!("problem:    {}", text(problem));
+        say!("problem:    {}", text(problem));
     }
     let by_file = status["problems_by_file"].as_array().cloned().unwrap_or_default();
     for problem in by_file.iter().take(NAMED_FILES) {
-        println!(
+        say!(
             "passed over: {} x {}, first at {}:{}",
             problem["count"],
             text(&problem["kind"]),
@@ -130,7 +146,7 @@ fn print_problems(status: &Value) {
         );
     }
     if by_file.len() > NAMED_FILES {
-        println!(
+        say!(
             "  and in {} more places; see `remembrancer status --json`",
             by_file.len() - NAMED_FILES
         );

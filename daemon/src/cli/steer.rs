@@ -1,7 +1,7 @@
 //! `pause`, `resume`, `exclude`, `include`: what the user decides, through the daemon or, where none runs, in the store
 //! itself.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 use jiff::SignedDuration;
@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::ask;
 use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
+use crate::cli::output::say;
 use crate::{clock, control};
 
 #[derive(Debug, Args)]
@@ -41,9 +42,7 @@ pub(super) struct PathArguments {
 }
 
 pub(super) fn pause(arguments: &PauseArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let until = arguments
-        .duration
-        .map(|duration| UnixMillis(clock::now().0 + duration.as_millis() as i64));
+    let until = arguments.duration.map(pause_end).transpose()?;
     let request = Request::Pause {
         until_ms: until.map(|until| until.0),
     };
@@ -53,9 +52,20 @@ pub(super) fn pause(arguments: &PauseArguments, surroundings: &Surroundings) -> 
     };
     ask::print(&done, arguments.json, |done| {
         let until = done["until"].as_str().unwrap_or("`remembrancer resume`");
-        println!("Paused until {until}: nothing is read, embedded or recalled. What is written meanwhile is read afterwards.");
+        say!("Paused until {until}: nothing is read, embedded or recalled. What is written meanwhile is read afterwards.");
     });
     Ok(())
+}
+
+/// The longest pause with an end; a longer one is meant to have none.
+const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(10 * 365 * 24);
+
+fn pause_end(duration: SignedDuration) -> Result<UnixMillis, CliError> {
+    if duration < SignedDuration::from_secs(1) || duration > LONGEST_PAUSE {
+        return Err(CliError::new(Kind::Usage, format!("a pause of {duration:#} makes no sense"))
+            .with_hint("choose one second to ten years, or leave --for out: then it lasts until `remembrancer resume`"));
+    }
+    Ok(UnixMillis(clock::now().0 + duration.as_millis() as i64))
 }
 
 pub(super) fn resume(arguments: &PlainArguments, surroundings: &Surroundings) -> Result<(), CliError> {
@@ -63,7 +73,7 @@ pub(super) fn resume(arguments: &PlainArguments, surroundings: &Surroundings) ->
         Some(done) => done,
         None => control::resume(&mut ask::writer(surroundings)?.1)?,
     };
-    ask::print(&done, arguments.json, |_| println!("Remembering and recalling again."));
+    ask::print(&done, arguments.json, |_| say!("Remembering and recalling again."));
     Ok(())
 }
 
@@ -74,7 +84,7 @@ pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) ->
         None => control::exclude(&mut ask::writer(surroundings)?.1, &path, clock::now())?,
     };
     ask::print(&done, arguments.json, |done| {
-        println!(
+        say!(
             "Excluded {path}: nothing there is read any more, and {} hidden. `remembrancer forget --path` deletes them for good.",
             counted(&done["hidden"], "episode that was stored is", "episodes that were stored are")
         );
@@ -89,7 +99,7 @@ pub(super) fn include(arguments: &PathArguments, surroundings: &Surroundings) ->
         None => control::include(&mut ask::writer(surroundings)?.1, &path)?,
     };
     ask::print(&done, arguments.json, |done| {
-        println!(
+        say!(
             "Included {path} again: {} back.",
             counted(&done["restored"], "episode is", "episodes are")
         );
@@ -105,9 +115,40 @@ pub(super) fn counted(number: &Value, one: &str, many: &str) -> String {
 
 /// `path` as the transcripts would have it: absolute, without `.` and `..`, links resolved where it exists.
 pub(super) fn absolute(path: &Path) -> Result<String, CliError> {
-    let absolute = path.canonicalize().or_else(|_| std::path::absolute(path))?;
-    absolute
+    let mut resolved = PathBuf::new();
+    for component in std::path::absolute(path)?.components() {
+        match component {
+            Component::ParentDir => {
+                resolved.pop();
+            }
+            other => resolved.push(other),
+        }
+        // What is gone, or never was, stands as it is written.
+        resolved = resolved.canonicalize().unwrap_or(resolved);
+    }
+    resolved
         .into_os_string()
         .into_string()
         .map_err(|_| CliError::new(Kind::Usage, format!("{} is not UTF-8, as transcripts are", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::there("there", "there")]
+    #[case::a_link("link/below", "there/below")]
+    #[case::back_from_what_is_gone("gone/../there", "there")]
+    #[case::back_from_a_link("link/../gone", "gone")]
+    #[case::gone_whole("gone/./x/../y", "gone/y")]
+    fn a_path_is_as_the_transcripts_have_it(#[case] path: &str, #[case] expected: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs_err::create_dir(root.join("there")).unwrap();
+        fs_err::os::unix::fs::symlink(root.join("there"), root.join("link")).unwrap();
+        assert_eq!(absolute(&root.join(path)).unwrap(), root.join(expected).to_str().unwrap());
+    }
 }

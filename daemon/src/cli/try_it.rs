@@ -4,7 +4,7 @@
 mod child;
 mod throwaway;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use super::error::{CliError, Kind};
 use super::samples;
 use super::surroundings::Surroundings;
 use super::why::print_candidates;
+use crate::cli::output::{say, tell};
 use crate::scan;
 use child::Daemon;
 use throwaway::Throwaway;
@@ -40,54 +41,72 @@ pub(super) struct TryArguments {
 /// What is read, and what is asked.
 struct Trial {
     roots: Vec<PathBuf>,
+    exclude: Vec<PathBuf>,
     own: bool,
 }
 
 pub(super) fn run(arguments: &TryArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let place = Throwaway::make()?;
     let trial = trial(arguments, surroundings, &place)?;
-    place.write_config(&trial.roots, NEWEST)?;
+    place.write_config(&trial.roots, &trial.exclude, NEWEST)?;
     if trial.own {
-        println!(
+        say!(
             "Reading the newest of your transcripts below {} (nothing there is changed).",
             names(&trial.roots)
         );
     } else {
-        println!("Reading four sample sessions that come with the program.");
+        say!("Reading four sample sessions that come with the program.");
     }
     let daemon = Daemon::start(&place)?;
     let status = daemon.wait_until_read(PATIENCE, show_progress)?;
-    println!(
-        "\rRead {} episodes of {} sessions, {} of them embedded, in {}.{}",
+    end_progress();
+    say!(
+        "Read {} episodes of {} sessions, {} of them embedded, in {}.",
         status["episodes"],
         status["sessions"],
         status["embedded"],
-        place.path().display(),
-        " ".repeat(20)
+        place.path().display()
     );
     let (prompt, cwd) = question(arguments, &trial, &place)?;
-    println!("\nPrompt: {prompt}\n");
+    say!("\nPrompt: {prompt}\n");
     let answer = daemon.fire_hook(&prompt, &cwd)?;
     show_answer(&answer, &place)?;
     let why = daemon.why()?;
-    println!("\nHow each was ranked (`remembrancer why`):");
+    say!("\nHow each was ranked (`remembrancer why`):");
     print_candidates(&json!(relevant(&why)));
     daemon.stop();
-    println!("\nThe daemon is stopped and the folder is gone. The README says how to set it up for good.");
+    say!("\nThe daemon is stopped and the folder is gone. The README says how to set it up for good.");
     Ok(())
 }
 
 fn trial(arguments: &TryArguments, surroundings: &Surroundings, place: &Throwaway) -> Result<Trial, CliError> {
     let roots = surroundings.roots();
-    if !arguments.samples && !scan::scan(&roots, &surroundings.config.transcripts.exclude).files.is_empty() {
-        return Ok(Trial { roots, own: true });
+    let exclude = exclusions(surroundings)?;
+    if !arguments.samples && !scan::scan(&roots, &exclude).files.is_empty() {
+        return Ok(Trial {
+            roots,
+            exclude,
+            own: true,
+        });
     }
     let root = place.path().join("samples");
     samples::write(&root)?;
     Ok(Trial {
         roots: vec![root],
+        exclude: Vec::new(),
         own: false,
     })
+}
+
+/// What the user keeps out, by the settings and by `exclude`: it stays out of a trial, too.
+fn exclusions(surroundings: &Surroundings) -> Result<Vec<PathBuf>, CliError> {
+    let mut exclude = surroundings.config.transcripts.exclude.clone();
+    let database = surroundings.places.database_file();
+    // A memory that can't be opened is not needed for a trial, and has a command of its own to say so.
+    if let Some(reader) = database.exists().then(|| Reader::open(&database).ok()).flatten() {
+        exclude.extend(reader.exclusions()?.into_iter().map(PathBuf::from));
+    }
+    Ok(exclude)
 }
 
 fn names(roots: &[PathBuf]) -> String {
@@ -98,14 +117,22 @@ fn names(roots: &[PathBuf]) -> String {
         .join(", ")
 }
 
+/// Clears the line of progress.
+fn end_progress() {
+    if std::io::stdout().is_terminal() {
+        tell!("\r{}\r", " ".repeat(70));
+    }
+}
+
 fn show_progress(status: &Value) {
     let stdout = std::io::stdout();
     if stdout.is_terminal() {
-        print!(
+        tell!(
             "\r{} transcripts waiting, {} episodes, {} embedded   ",
-            status["ingest"]["transcripts_waiting"], status["episodes"], status["embedded"]
+            status["ingest"]["transcripts_waiting"],
+            status["episodes"],
+            status["embedded"]
         );
-        stdout.lock().flush().ok();
     }
 }
 
@@ -140,11 +167,11 @@ fn show_answer(answer: &child::HookAnswer, place: &Throwaway) -> Result<(), CliE
     let file = place.recollection_file();
     let text = fs_err::read_to_string(&file)?;
     if answer.stdout.is_empty() {
-        println!("The hook said nothing, after {millis:.0} ms: a prompt without a fitting memory is left alone.");
+        say!("The hook said nothing, after {millis:.0} ms: a prompt without a fitting memory is left alone.");
     } else {
-        println!("The hook answered in {millis:.0} ms (budget 240 ms). Your agent would see, beside the prompt:\n");
+        say!("The hook answered in {millis:.0} ms (budget 240 ms). Your agent would see, beside the prompt:\n");
     }
-    println!("{}", text.trim_end());
+    say!("{}", text.trim_end());
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::ask;
 use super::error::CliError;
 use super::surroundings::Surroundings;
+use crate::cli::output::say;
 use crate::control;
 
 #[derive(Debug, Args)]
@@ -57,15 +58,15 @@ pub(super) fn show(arguments: &ShowArguments, surroundings: &Surroundings) -> Re
 /// Prints what `why` answered.
 pub(super) fn explain(why: &Value) {
     let text = |key: &str| why[key].as_str().unwrap_or_default().to_owned();
-    println!("Prompt of {} in session {}", text("at"), text("session"));
-    println!("terms: {}", strings(&why["terms"]).join(" "));
+    say!("Prompt of {} in session {}", text("at"), text("session"));
+    say!("terms: {}", strings(&why["terms"]).join(" "));
     match why["reason"].as_str() {
-        Some(reason) => println!("nothing was shown: {reason}"),
-        None => println!("pool: {} candidates", why["pool"]),
+        Some(reason) => say!("nothing was shown: {reason}"),
+        None => say!("pool: {} candidates", why["pool"]),
     }
     let degradations = strings(&why["degradations"]);
     if !degradations.is_empty() {
-        println!("degraded: {}", degradations.join(", "));
+        say!("degraded: {}", degradations.join(", "));
     }
     print_candidates(&why["candidates"]);
     let stages: Vec<String> = why["stages"]
@@ -77,7 +78,7 @@ pub(super) fn explain(why: &Value) {
             format!("{} {millis:.1}", stage["name"].as_str().unwrap_or_default())
         })
         .collect();
-    println!("milliseconds: {}", stages.join(", "));
+    say!("milliseconds: {}", stages.join(", "));
 }
 
 /// Prints the candidates of a `why`, one line each, with the rank in each leg.
@@ -85,9 +86,16 @@ pub(super) fn print_candidates(candidates: &Value) {
     let Some(candidates) = candidates.as_array().filter(|candidates| !candidates.is_empty()) else {
         return;
     };
-    println!(
+    say!(
         "{:<12} {:<9} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}  asked",
-        "", "id", "score", "cosine", "bm25", "vector", "recency", "access"
+        "",
+        "id",
+        "score",
+        "cosine",
+        "bm25",
+        "vector",
+        "recency",
+        "access"
     );
     for candidate in candidates {
         let rank = |leg: &str| {
@@ -99,7 +107,7 @@ pub(super) fn print_candidates(candidates: &Value) {
             Some(position) => format!("shown {position}"),
             None => candidate["dropped"].as_str().unwrap_or("-").to_owned(),
         };
-        println!(
+        say!(
             "{verdict:<12} {:<9} {:>7.4} {:>7} {:>7} {:>7} {:>7} {:>7}  {}",
             candidate["id"].as_str().unwrap_or("gone"),
             candidate["score"].as_f64().unwrap_or_default(),
@@ -127,18 +135,18 @@ fn print_episode(episode: &Value) {
         "importance_rule",
     ] {
         if let Some(value) = episode[key].as_str() {
-            println!("{key}: {value}");
+            say!("{key}: {value}");
         }
     }
     for key in ["files", "commands", "errors", "tools"] {
         let values = strings(&episode["facets"][key]);
         if !values.is_empty() {
-            println!("{key}: {}", values.join(", "));
+            say!("{key}: {}", values.join(", "));
         }
     }
     for key in ["prompt", "answer"] {
         let text = episode[key].as_str().unwrap_or_default();
-        println!("\n{key}:\n{}", remembrancer_processor::recall::clean(text));
+        say!("\n{key}:\n{}", remembrancer_processor::recall::clean(text));
     }
 }
 

@@ -81,6 +81,9 @@ pub struct RecallRequest {
     /// The file to which the host appends this conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript: Option<String>,
+    /// Whether all projects are looked at alike, whatever the daemon's settings say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_projects: bool,
 }
 
 impl RecallRequest {

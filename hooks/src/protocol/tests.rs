@@ -16,6 +16,7 @@ fn recall() -> RecallRequest {
         deadline_ns: Some(7_000),
         prompt_id: None,
         transcript: None,
+        all_projects: false,
     }
 }
 

@@ -4,6 +4,7 @@
 //! thread closes every open turn. A restart begins at the oldest open turn and finds the same turns again, since nothing
 //! that a parser knows of an open turn comes from before its beginning.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use remembrancer_schema::{Facets, Origin, SessionKey, SessionUpdate, UnixMillis};
@@ -11,7 +12,7 @@ use remembrancer_schema::{Facets, Origin, SessionKey, SessionUpdate, UnixMillis}
 use super::agent::Agent;
 use super::narration;
 use super::problem::LineProblem;
-use super::redact::redact;
+use super::redact::{redact, redact_head};
 use super::turn::{Step, Turn, TurnName, short_hash};
 use super::{ResumePoint, SourceInfo, text};
 
@@ -52,6 +53,8 @@ pub(crate) struct OpenTurn<T> {
     discard: bool,
     dirty: bool,
     seen: HashSet<u64>,
+    /// The prompt as it stood before it was redacted.
+    prompt_hash: u64,
     text_bytes: usize,
 }
 
@@ -63,14 +66,23 @@ impl<T> OpenTurn<T> {
 
     /// Adds a text of the agent, without its announcements.
     pub(crate) fn say(&mut self, at: UnixMillis, raw: &str) {
-        let cleaned = text::clean(raw);
-        let kept = narration::strip(&cleaned);
-        self.add_text(at, &kept);
+        if self.text_bytes < TURN_TEXT_CAP {
+            let cleaned = text::clean(raw);
+            let redacted = redact(&cleaned);
+            self.keep_text(at, &narration::strip(&redacted));
+        }
     }
 
-    /// Adds a text as it stands.
+    /// Adds a text whole.
     pub(crate) fn add_text(&mut self, at: UnixMillis, text: &str) {
-        let text = text::head(text.trim(), TURN_TEXT_CAP - self.text_bytes.min(TURN_TEXT_CAP));
+        if self.text_bytes < TURN_TEXT_CAP {
+            self.keep_text(at, &redact(text));
+        }
+    }
+
+    /// Keeps a redacted text as far as there is room.
+    fn keep_text(&mut self, at: UnixMillis, redacted: &str) {
+        let text = text::head(redacted.trim(), TURN_TEXT_CAP - self.text_bytes);
         if text.is_empty() {
             return;
         }
@@ -171,7 +183,8 @@ impl<T> Assembler<T> {
     /// it is the same turn.
     pub(crate) fn open_main(&mut self, place: &Place<'_>, origin: Origin, prompt: String, discard: bool) {
         if let Some(open) = &mut self.main {
-            let repeats = open.turn.steps.is_empty() && open.turn.carried_summary.is_none() && open.turn.prompt == prompt;
+            let untouched = open.turn.steps.is_empty() && open.turn.carried_summary.is_none();
+            let repeats = untouched && open.prompt_hash == short_hash(&prompt);
             let same_record = !place.id.is_empty() && !open.is_new(place.id);
             if repeats || same_record {
                 return;
@@ -233,7 +246,7 @@ impl<T> Assembler<T> {
         self.next_ordinal == 0
     }
 
-    /// Keeps the host's summary of what came before this transcript, as a turn of its own until there is something else.
+    /// Keeps the host's redacted summary of what came before, as a turn of its own until there is something else.
     pub(crate) fn open_carried(&mut self, place: &Place<'_>, origin: Origin, summary: String) {
         let open = self.main_turn(place, origin);
         open.turn.carried_summary = Some(summary);
@@ -254,10 +267,11 @@ impl<T> Assembler<T> {
 
     /// Notes a title.
     pub(crate) fn note_title(&mut self, session: &str, title: &str) {
-        let title = text::clean(title);
-        let title = text::head_words(&title, super::TITLE_CAP);
+        let cleaned = text::clean(title);
+        let redacted = redact_head(cleaned.trim(), super::TITLE_CAP);
+        let title = text::head_words(&redacted, super::TITLE_CAP);
         if !title.is_empty() {
-            self.session(session).title = Some(redact(&title).into_owned());
+            self.session(session).title = Some(title.into_owned());
         }
     }
 
@@ -298,6 +312,10 @@ impl<T> Assembler<T> {
             }
         };
         let uid = name.uid(self.agent);
+        let prompt_hash = short_hash(&prompt);
+        let redacted = Some(redact(&prompt))
+            .filter(|text| matches!(text, Cow::Owned(_)))
+            .map(Cow::into_owned);
         let mut turn = Turn {
             uid,
             agent: self.agent,
@@ -307,7 +325,7 @@ impl<T> Assembler<T> {
             started_at: place.at,
             cwd: None,
             git_branch: None,
-            prompt,
+            prompt: redacted.unwrap_or(prompt),
             steps: Vec::new(),
             carried_summary: None,
             committed: false,
@@ -325,6 +343,7 @@ impl<T> Assembler<T> {
             discard,
             dirty: true,
             seen: HashSet::from([short_hash(place.id)]),
+            prompt_hash,
             text_bytes: 0,
         }
     }

@@ -1,10 +1,12 @@
 //! Paths, commands and error lines as they are remembered: short, recognisable, without the trivial ones.
-//! In go strings of tool calls, out come facets. Our own commands and tools give none.
+//! In go strings of tool calls, out come facets: redacted first, then cut. Our own commands and tools give none.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::redact::{redact, redact_head};
 use super::text;
 
 /// Longest command kept, in bytes.
@@ -13,6 +15,10 @@ const COMMAND_CAP: usize = 200;
 const ERROR_CAP: usize = 240;
 /// Longest path kept, in bytes.
 const FILE_CAP: usize = 300;
+/// Bytes of a script that are searched for the command to keep.
+const SCRIPT_CAP: usize = 32 * 1024;
+/// Of a result, the part at each end that is searched for an error line, in bytes.
+const SEARCH_CAP: usize = 256 * 1024;
 
 /// Programs that say nothing about what was done.
 const TRIVIAL: &[&str] = &[
@@ -51,8 +57,8 @@ const OWN: &[&str] = &["remembrancer", "remembrancer-hook"];
 
 /// A path as it is remembered: below the working folder it is relative.
 pub(crate) fn file(path: &str, cwd: Option<&str>) -> String {
-    let path = path.trim();
-    let relative = cwd.and_then(|cwd| below(path, cwd)).unwrap_or(path);
+    let path = redact_head(path.trim(), FILE_CAP + cwd.map_or(0, str::len));
+    let relative = cwd.and_then(|cwd| below(&path, cwd)).unwrap_or(&path);
     text::head(relative, FILE_CAP).replace('\\', "/")
 }
 
@@ -73,6 +79,7 @@ fn below<'a>(path: &'a str, cwd: &str) -> Option<&'a str> {
 /// A commit whose message is a here-document keeps the message's first line.
 pub(crate) fn command(whole: &str) -> Option<String> {
     let whole = text::clean(whole);
+    let whole = redact_head(&whole, SCRIPT_CAP);
     let main = significant(&whole)?;
     let mut lines = main
         .lines()
@@ -219,7 +226,10 @@ pub(crate) fn error_line(content: &str) -> Option<String> {
     if HOST_ERRORS.iter().any(|start| content.starts_with(start)) {
         return None;
     }
-    let lines: Vec<&str> = content
+    // A secret of several lines is known only whole.
+    let redacted = redact(content);
+    let searched = ends(&redacted);
+    let lines: Vec<&str> = searched
         .lines()
         .map(str::trim)
         .filter(|line| line.len() > 3 && !is_frame(line))
@@ -242,6 +252,15 @@ pub(crate) fn error_line(content: &str) -> Option<String> {
         .filter(|_| line.ends_with(':'));
     let whole = next.map_or_else(|| (*line).to_owned(), |next| format!("{line} {next}"));
     Some(text::head_words(&whole, ERROR_CAP).into_owned())
+}
+
+/// A text, or its two ends.
+fn ends(whole: &str) -> Cow<'_, str> {
+    if whole.len() <= 2 * SEARCH_CAP {
+        return Cow::Borrowed(whole);
+    }
+    let (head, tail) = (text::head(whole, SEARCH_CAP), text::tail(whole, SEARCH_CAP));
+    Cow::Owned(format!("{head}\n{tail}"))
 }
 
 /// Lines around an error that don't name it: the exit code, a task runner's own echo, rulers.

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 
 use remembrancer_schema::ByteOffset;
 
+use super::redact::redact_head;
+
 /// A line, or a record of it, that gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineProblem {
@@ -37,7 +39,7 @@ pub enum ProblemKind {
 const NAME_CAP: usize = 40;
 
 impl ProblemKind {
-    /// An unknown record kind: all but letters, digits and `-_./` becomes `_`.
+    /// An unknown record kind, redacted: all but letters, digits and `-_./` becomes `_`.
     pub fn unknown_record(name: &str) -> Self {
         let keep = |c: char| {
             if c.is_ascii_alphanumeric() || "-_./".contains(c) {
@@ -46,7 +48,7 @@ impl ProblemKind {
                 '_'
             }
         };
-        Self::UnknownRecord(name.chars().take(NAME_CAP).map(keep).collect())
+        Self::UnknownRecord(redact_head(name, NAME_CAP).chars().take(NAME_CAP).map(keep).collect())
     }
 
     /// The kind's name in counters, `status` and logs.

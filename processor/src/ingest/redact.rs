@@ -1,5 +1,8 @@
 //! Secrets out of a text, before anything is stored, embedded or cut: each becomes `[redacted:kind]`.
 //!
+//! A secret that is cut first loses its shape, and its beginning would stay. So every text that is kept goes through
+//! [`redact`] before it is cut, or through [`redact_head`] where only a short head of a long text is kept.
+//!
 //! Rules are data (see [`rules`]): a pattern, the fixed strings one of which must be there for it to match, and a check
 //! of what it found. One pass over the text finds which fixed strings occur; only their rules run, so that ordinary text
 //! costs one scan. Redacting twice changes nothing.
@@ -15,6 +18,12 @@ use regex::{Captures, Regex, RegexSet};
 
 use judge::Found;
 use rules::RULES;
+
+use super::text;
+
+/// Bytes beyond a cut that are redacted with what is kept: more than a secret is long, but for a key block, of which a
+/// beginning is known too.
+const AHEAD: usize = 4 * 1024;
 
 /// The rules, compiled once.
 struct Compiled {
@@ -55,6 +64,26 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     text
 }
 
+/// The head of `text`, redacted, with at least `bytes` bytes of it seen: what is cut to `bytes` then holds no part of a
+/// secret. Costs no more however long `text` is.
+pub(crate) fn redact_head(text: &str, bytes: usize) -> Cow<'_, str> {
+    redact(whole_head(text, bytes + AHEAD))
+}
+
+/// At most `bytes` bytes from the head of `text`, ending where no secret can be split: before white space or a quote,
+/// else before a character that isn't ASCII.
+fn whole_head(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let head = text::head(text, bytes);
+    let from = head.ceil_char_boundary(head.len().saturating_sub(AHEAD));
+    let end = head[from..]
+        .rfind(|c: char| c.is_whitespace() || matches!(c, '"' | '\''))
+        .or_else(|| head[from..].rfind(|c: char| !c.is_ascii()));
+    end.map_or(head, |end| &head[..from + end])
+}
+
 /// `text` after one rule; none if it found nothing.
 fn apply(number: usize, text: &str) -> Option<String> {
     let rule = &RULES[number];
@@ -87,5 +116,7 @@ fn secret(found: &Captures<'_>) -> Range<usize> {
         .map_or(0..0, |group| group.range())
 }
 
+#[cfg(test)]
+mod cuts;
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,10 @@
 //! Raw text of a transcript into text that a memory can hold: our own blocks, terminal escapes, control characters and
-//! embedded data go, line ends become `\n`. Nothing is judged here, and nothing is redacted.
+//! embedded data go, line ends become `\n`. Nothing is judged here. Where data go, secrets go before them: one whose
+//! middle is taken for data would keep its ends.
 
 use std::borrow::Cow;
 
+use super::redact::redact;
 use crate::fence::strip_fenced;
 
 /// Longer runs of base64 or hexadecimal characters are data and no words (CASES TC-07).
@@ -20,7 +22,7 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
         text
     };
     if longest_data_run(&text) > DATA_RUN {
-        Cow::Owned(drop_data(&text))
+        Cow::Owned(drop_data(&redact(&text)))
     } else {
         text
     }

@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 
 use super::agent::Agent;
 
-/// A prompt and what came of it, as read so far. Cleaned, not redacted: [`super::episodes`] does that.
+/// A prompt and what came of it, as read so far. Cleaned, and redacted but for the session and the folder, which are
+/// names of things.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Equal in every copy of the transcript.
@@ -26,7 +27,7 @@ pub struct Turn {
     pub cwd: Option<String>,
     /// Git branch.
     pub git_branch: Option<String>,
-    /// What was asked; empty where the transcript begins in the middle of a turn.
+    /// What was asked, redacted; empty where the transcript begins in the middle of a turn.
     pub prompt: String,
     /// What the agent said and did, in order.
     pub steps: Vec<Step>,
@@ -43,9 +44,9 @@ pub struct Turn {
 pub struct Step {
     /// When it was said.
     pub at: UnixMillis,
-    /// Without announcements; empty if nothing was said before the first act.
+    /// Without announcements, redacted; empty if nothing was said before the first act.
     pub text: String,
-    /// What was touched after it was said. `commands` are whole first lines, in order.
+    /// What was touched after it was said. Redacted, each value cut to its cap.
     pub facets: Facets,
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use remembrancer_schema::{Cosine, EpisodeText, LoggedCandidate, ProjectId, QueryError, Rank, Reader, TurnUid};
+use remembrancer_schema::{Cosine, EpisodeText, Importance, LoggedCandidate, ProjectId, QueryError, Rank, Reader, TurnUid};
 
 use super::coverage::TermWeights;
 use super::fusion::Fused;
@@ -105,6 +105,9 @@ impl Judge<'_> {
         self.settings.floor.admit(&self.support(fused, text))?;
         if self.is_full() {
             return Err(Dropped::BeyondTop);
+        }
+        if text.answer.trim().is_empty() && fused.candidate.row.importance != Importance::High {
+            return Err(Dropped::NoAnswer);
         }
         if self.turns.contains(&fused.candidate.row.turn_uid) {
             return Err(Dropped::SameTurn);

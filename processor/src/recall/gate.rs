@@ -27,6 +27,8 @@ pub enum Silence {
     NothingRelevant,
     /// Time ran out before an answer was ready.
     OutOfTime,
+    /// The store could not be read.
+    StoreFailed,
 }
 
 impl Silence {
@@ -41,6 +43,7 @@ impl Silence {
             Self::AlreadyInContext => "already-in-context",
             Self::NothingRelevant => "nothing-relevant",
             Self::OutOfTime => "out-of-time",
+            Self::StoreFailed => "store-failed",
         }
     }
 }
@@ -109,12 +112,16 @@ pub enum Dropped {
     BelowFloor,
     /// It belongs to another project, and the evidence is not strong.
     OtherProject,
+    /// It is a prompt that nothing came of: to be reminded of it helps nobody.
+    NoAnswer,
     /// Another part of the same turn is shown.
     SameTurn,
     /// Its text says what a shown recollection says already.
     SameText,
     /// The top three were full.
     BeyondTop,
+    /// The block had no room left for it.
+    NoRoom,
 }
 
 impl Dropped {
@@ -123,9 +130,11 @@ impl Dropped {
         match self {
             Self::BelowFloor => "below-floor",
             Self::OtherProject => "other-project",
+            Self::NoAnswer => "no-answer",
             Self::SameTurn => "same-turn",
             Self::SameText => "same-text",
             Self::BeyondTop => "beyond-top",
+            Self::NoRoom => "no-room",
         }
     }
 }

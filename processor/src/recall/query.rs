@@ -3,16 +3,20 @@
 use remembrancer_schema::query_terms;
 
 use crate::fence::strip_fenced;
+use crate::ingest::redact;
 
 /// At most this many terms go to the full-text leg: bounds its work for a prompt of any length.
 pub(super) const MAX_TERMS: usize = 32;
 /// At most this many bytes of a prompt are looked at; a longer one keeps its head and its tail.
 pub(super) const MAX_PROMPT_BYTES: usize = 16 * 1024;
 
+/// At most this many bytes of a prompt are looked through for secrets, so that none is cut in two before it is known.
+const MAX_REDACTED_BYTES: usize = 4 * MAX_PROMPT_BYTES;
+
 /// What one prompt asks of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// The prompt without our own blocks and without a leading slash command, bounded in length.
+    /// The prompt without our own blocks, without a leading slash command and without secrets, bounded in length.
     pub text: String,
     /// Its content terms as the index has them, deduplicated.
     pub terms: Vec<String>,
@@ -25,7 +29,8 @@ impl Query {
     pub fn of(prompt: &str) -> Self {
         let stripped = strip_fenced(prompt);
         let (text, bare_command) = without_command(stripped.trim());
-        let text = head_and_tail(text, MAX_PROMPT_BYTES);
+        // Redacted before anything else is made of it: terms are logged, and shown by `why`.
+        let text = head_and_tail(&redact(&head_and_tail(text, MAX_REDACTED_BYTES)), MAX_PROMPT_BYTES);
         let terms = query_terms(&text, MAX_TERMS);
         Self {
             text,
@@ -106,6 +111,21 @@ mod tests {
             "<remembrancer-recollections>x</remembrancer-recollections> fix it",
             "fix it",
             false,
+        );
+    }
+
+    #[test]
+    fn tc_41_a_secret_in_a_prompt_becomes_no_term() {
+        let query = Query::of("why is ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789 refused? <private>my cat Mimi</private>");
+        assert!(
+            !query.text.contains("aBcDeFgHiJ") && !query.text.contains("Mimi"),
+            "{}",
+            query.text
+        );
+        assert!(
+            query.terms.iter().all(|term| !term.contains("abcdefghij") && term != "mimi"),
+            "{:?}",
+            query.terms
         );
     }
 

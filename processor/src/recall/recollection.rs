@@ -235,19 +235,28 @@ fn visible_char(c: char) -> Option<char> {
     }
 }
 
-/// Our marker's name, which no text inside may carry.
-const MARKER: &str = "remembrancer-recollections";
+/// Names of tags that no text inside may carry: our own marker, and those by which a host speaks with authority.
+const TAG_NAMES: [&str; 4] = [
+    "remembrancer-recollections",
+    "system-reminder",
+    "user-prompt-submit-hook",
+    "local-command-stdout",
+];
 
-/// Breaks every spelling of our marker's name by putting a space for its hyphen.
+/// Breaks every spelling of those names by putting a space for each hyphen.
 fn without_markers(text: &str) -> String {
+    TAG_NAMES.iter().fold(text.to_owned(), |text, name| without_name(&text, name))
+}
+
+fn without_name(text: &str, name: &str) -> String {
     let folded = text.to_ascii_lowercase();
     let mut kept = String::with_capacity(text.len());
     let mut from = 0;
-    while let Some(found) = folded[from..].find(MARKER) {
+    while let Some(found) = folded[from..].find(name) {
         let start = from + found;
         kept.push_str(&text[from..start]);
-        kept.push_str(&text[start..start + MARKER.len()].replace('-', " "));
-        from = start + MARKER.len();
+        kept.push_str(&text[start..start + name.len()].replace('-', " "));
+        from = start + name.len();
     }
     kept.push_str(&text[from..]);
     kept

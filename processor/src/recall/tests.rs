@@ -164,7 +164,7 @@ impl Store {
         let question = Question {
             session: key("now"),
             project: Some(self.project("shop")),
-            prompt: prompt.to_owned(),
+            query: Query::of(prompt),
             logged_hash: [0; 32],
             header: Header {
                 prompt_hash: "0".repeat(16),
@@ -328,6 +328,83 @@ fn seed_004_the_top_three_are_shown_and_no_more() {
         .filter_map(|candidate| candidate.position)
         .collect();
     assert_eq!(positions, [1, 2, 3]);
+}
+
+#[test]
+fn a_prompt_that_nothing_came_of_is_shown_only_if_it_matters() {
+    let mut store = Store::new();
+    let unanswered = |importance, axis| Memory {
+        prompt: PROMPT,
+        answer: "",
+        importance,
+        vector: Some(vector(0.7, axis)),
+        ..Memory::default()
+    };
+    store.remember(&unanswered(Importance::Low, 1));
+    assert_eq!(store.ask(PROMPT).silence, Some(Silence::NothingRelevant));
+    let remembered = store.remember(&unanswered(Importance::High, 2));
+    assert_eq!(uids(&store.ask(PROMPT)), [remembered]);
+}
+
+#[test]
+fn what_had_no_room_was_not_shown() {
+    let mut store = Store::new();
+    let long = "这个解析器在处理很长的输入时会出错。".repeat(80);
+    for number in 0..3 {
+        let answer = format!("{number} {long}");
+        store.remember(&Memory {
+            prompt: PROMPT,
+            answer: &answer,
+            vector: Some(vector(0.6, number)),
+            ..Memory::default()
+        });
+    }
+    let recall = store.ask(PROMPT);
+    let marked = recall
+        .log
+        .candidates
+        .iter()
+        .filter(|candidate| candidate.position.is_some())
+        .count();
+    assert_eq!(marked, recall.recollections.len());
+    assert!(marked < 3, "the third had no room");
+    assert!(
+        recall
+            .log
+            .candidates
+            .iter()
+            .any(|candidate| candidate.gate.as_deref() == Some("no-room"))
+    );
+}
+
+#[test]
+fn what_is_shown_from_far_down_the_order_is_logged() {
+    let mut store = Store::new();
+    for number in 0..40 {
+        store.remember(&Memory {
+            prompt: PROMPT,
+            answer: "the very same",
+            vector: Some(vector(0.6, number)),
+            importance: Importance::High,
+            ..Memory::default()
+        });
+    }
+    let last = store.remember(&Memory {
+        prompt: PROMPT,
+        answer: "another answer",
+        age_days: 500,
+        vector: Some(vector(0.55, 1)),
+        ..Memory::default()
+    });
+    let recall = store.ask(PROMPT);
+    assert!(uids(&recall).contains(&last));
+    let shown = recall
+        .log
+        .candidates
+        .iter()
+        .filter(|candidate| candidate.position.is_some())
+        .count();
+    assert_eq!(shown, recall.recollections.len());
 }
 
 #[test]
@@ -496,7 +573,7 @@ fn a_deadline_that_has_passed_gives_an_empty_answer_and_no_error() {
     let question = Question {
         session: key("now"),
         project: None,
-        prompt: PROMPT.to_owned(),
+        query: Query::of(PROMPT),
         logged_hash: [0; 32],
         header: Header {
             prompt_hash: "0".repeat(16),

@@ -21,7 +21,7 @@ fn migration_files_are_pinned() {
         })
         .collect();
     insta::assert_snapshot!(hashes.join("\n"), @r"
-    0001_init f35f239a98f605d2
+    0001_init 553041af42075448
     0002_episodes 6615a58bb8193fd7
     0003_full_text 8cd27b37967180a0
     0004_vectors 828beacaa2d0b8e9

@@ -20,8 +20,9 @@ const CHUNK: usize = 256;
 const CANDIDATES: &str =
     "SELECT id, uid, turn_uid, session_id, project_id, origin, importance, created_at, accessed_at, access_count,
         CASE WHEN embedding_model = (SELECT id FROM embedding_models WHERE name = ?1) THEN embedding END
-    FROM episodes WHERE id IN ";
+    FROM episodes WHERE hidden = 0 AND id IN ";
 
+/// `?1` is null to leave hidden episodes out.
 const TEXTS: &str =
     "SELECT episodes.id, uid, turn_uid, part, turn, prompt, answer, facets, episodes.created_at, episodes.project_id,
         projects.name, sessions.agent, sessions.external_id, episode_texts.cwd, sources.path, importance, importance_rule
@@ -30,10 +31,11 @@ const TEXTS: &str =
     JOIN sessions ON sessions.id = episodes.session_id
     LEFT JOIN projects ON projects.id = episodes.project_id
     LEFT JOIN sources ON sources.id = episodes.source_id
-    WHERE ?1 IS NULL AND episodes.id IN ";
+    WHERE (hidden = 0 OR ?1 IS NOT NULL) AND episodes.id IN ";
+const WITH_HIDDEN: Option<&str> = Some("with hidden");
 
 impl Reader {
-    /// What scoring needs of these episodes; embeddings only where `model_id` made them.
+    /// What scoring needs of these episodes, but for hidden ones; embeddings only where `model_id` made them.
     ///
     /// # Errors
     /// What SQLite reports.
@@ -43,12 +45,20 @@ impl Reader {
         })
     }
 
-    /// These episodes in full.
+    /// These episodes in full, but for hidden ones.
     ///
     /// # Errors
     /// What SQLite reports.
     pub fn texts(&self, ids: &[EpisodeId]) -> Result<Vec<EpisodeText>, QueryError> {
-        self.run("read episodes", |db| texts(db, ids))
+        self.run("read episodes", |db| texts(db, None, ids))
+    }
+
+    /// These episodes in full, hidden ones too: to tell the user of what was shown before, never to answer a prompt.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn texts_with_hidden(&self, ids: &[EpisodeId]) -> Result<Vec<EpisodeText>, QueryError> {
+        self.run("read episodes", |db| texts(db, WITH_HIDDEN, ids))
     }
 
     /// The episodes, hidden ones too, whose uid begins with these (at least 4) hexadecimal digits; none for anything else.
@@ -56,12 +66,12 @@ impl Reader {
     /// # Errors
     /// What SQLite reports.
     pub fn find_episode(&self, prefix: &str) -> Result<Vec<EpisodeText>, QueryError> {
-        self.run("find an episode", |db| texts(db, &by_prefix(db, prefix)?))
+        self.run("find an episode", |db| texts(db, WITH_HIDDEN, &by_prefix(db, prefix)?))
     }
 }
 
-fn texts(db: &Connection, ids: &[EpisodeId]) -> rusqlite::Result<Vec<EpisodeText>> {
-    by_ids(db, TEXTS, None, ids, |row| Ok((row.get(0)?, text(row)?)))
+fn texts(db: &Connection, hidden: Option<&str>, ids: &[EpisodeId]) -> rusqlite::Result<Vec<EpisodeText>> {
+    by_ids(db, TEXTS, hidden, ids, |row| Ok((row.get(0)?, text(row)?)))
 }
 
 /// Runs `select` over `ids`; `parameter` is its `?1`.

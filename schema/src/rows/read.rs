@@ -120,18 +120,20 @@ pub struct SourceRow {
 }
 
 /// What [`crate::Writer::ingest`] did, counted in episodes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IngestOutcome {
     /// New ones.
     pub added: u64,
-    /// Known ones whose content changed.
+    /// Known ones whose text changed, another session's among them where a copy of it goes further.
     pub updated: u64,
-    /// Known ones as they were.
+    /// Known ones whose text is as it was.
     pub unchanged: u64,
     /// Ones that another session owns, copied by a fork or a resume.
     pub copies: u64,
     /// Ones that their source no longer holds.
     pub retired: u64,
+    /// The ids of those: what memory holds of them is to be dropped.
+    pub removed: Vec<EpisodeId>,
     /// Ones that the user forgot.
     pub tombstoned: u64,
     /// Ones that the user excluded.

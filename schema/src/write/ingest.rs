@@ -9,22 +9,23 @@ use sha2::{Digest, Sha256};
 
 use super::exclusion::{covers, excluded_paths};
 use super::forget::remove_episode;
-use super::index::{self, Indexed};
+use super::index::{self, Indexed, parse_facets};
 use super::{Writer, embeddings, sources};
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, EpisodeUid, ProjectId, SessionId, SourceId, TurnUid};
-use crate::rows::{IngestBatch, IngestOutcome, NewEpisode, SessionKey, SessionUpdate, TurnUpsert};
+use crate::rows::{Facets, IngestBatch, IngestOutcome, NewEpisode, SessionKey, SessionUpdate, TurnUpsert};
 
 impl Writer {
     /// Stores one pass over one source.
     ///
     /// - A turn or an episode that the user forgot is skipped, and so is a turn whose folder, source or session is
     ///   excluded.
-    /// - A known episode of the same session is compared by content: a change replaces its texts and index row and drops
-    ///   its embedding; times and counts stay. It now belongs to this source and generation.
-    /// - A known episode of another session is a copy (a fork or a resume) and is only noted as such.
+    /// - A known episode of the same session is compared by its text: a change replaces its texts and index row and drops
+    ///   its embedding; times and counts stay. It now belongs to this source and generation, and has this importance.
+    /// - A known episode of another session is a copy (a fork or a resume) and is only noted as such, unless the copy
+    ///   goes further, as where the fork was made in the middle of a turn: the longer text is kept, whoever was read first.
     /// - With `retire_older_generations`, episodes of this source that were not seen in this generation are removed, or
-    ///   handed to a session that has a copy.
+    ///   handed to a session that has a copy. Those of a file that was replaced ([`Writer::replace_source`]) stay.
     ///
     /// # Errors
     /// What SQLite reports; nothing is stored then, the position neither.
@@ -165,25 +166,58 @@ impl<'a> Pass<'a> {
                 self.insert(turn, session, episode, &hash)?;
                 self.outcome.added += 1;
             }
-            Some(stored) if stored.session != session => {
-                self.db
-                    .prepare_cached("INSERT OR IGNORE INTO session_copies (session_id, episode_id) VALUES (:session, :episode)")?
-                    .execute(named_params! {":session": session, ":episode": stored.id})?;
-                self.outcome.copies += 1;
-            }
-            Some(stored) if stored.content_hash == hash => {
-                self.db
-                    .prepare_cached("UPDATE episodes SET source_id = :source, generation = :generation, turn = :turn WHERE id = :id")?
-                    .execute(named_params! {
-                        ":id": stored.id, ":source": self.source, ":generation": self.batch.source.generation, ":turn": episode.turn,
-                    })?;
-                self.outcome.unchanged += 1;
-            }
+            Some(stored) if stored.session != session => self.copy(turn, session, stored, episode, &hash)?,
             Some(stored) => {
-                self.replace(turn, stored, episode, &hash)?;
-                self.outcome.updated += 1;
+                self.claim(stored.id, episode)?;
+                // A session that was forked in the middle of a turn, and has a longer copy, keeps it.
+                if stored.content_hash == hash
+                    || (is_copied(self.db, stored.id)? && goes_further(&texts_of(self.db, stored.id)?, &Texts::of(episode)))
+                {
+                    self.outcome.unchanged += 1;
+                } else {
+                    self.replace(turn, stored, episode, &hash)?;
+                    self.outcome.updated += 1;
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Notes that a session has a copy of another's episode.
+    fn copy(
+        &mut self,
+        turn: &TurnUpsert,
+        session: SessionId,
+        stored: &Stored,
+        episode: &NewEpisode,
+        hash: &[u8; 32],
+    ) -> rusqlite::Result<()> {
+        self.db
+            .prepare_cached("INSERT OR IGNORE INTO session_copies (session_id, episode_id) VALUES (:session, :episode)")?
+            .execute(named_params! {":session": session, ":episode": stored.id})?;
+        if stored.content_hash != *hash && goes_further(&Texts::of(episode), &texts_of(self.db, stored.id)?) {
+            self.replace(turn, stored, episode, hash)?;
+            self.outcome.updated += 1;
+        } else {
+            self.outcome.copies += 1;
+        }
+        Ok(())
+    }
+
+    /// Makes an episode one of this source and generation. Written only where that says something new: an open turn
+    /// comes again with every line, and its frozen parts are as they were.
+    fn claim(&self, id: EpisodeId, episode: &NewEpisode) -> rusqlite::Result<()> {
+        self.db
+            .prepare_cached(
+                "UPDATE episodes SET source_id = :source, generation = :generation, turn = :turn, importance = :importance,
+                     importance_rule = :rule
+                 WHERE id = :id AND (source_id, generation, turn, importance, importance_rule)
+                     IS NOT (:source, :generation, :turn, :importance, :rule)",
+            )?
+            .execute(named_params! {
+                ":id": id, ":source": self.source, ":generation": self.batch.source.generation, ":turn": episode.turn,
+                ":importance": episode.importance, ":rule": episode.importance_rule,
+            })?;
         Ok(())
     }
 
@@ -219,17 +253,17 @@ impl<'a> Pass<'a> {
         index::insert(self.db, id, &indexed(episode, turn.project))
     }
 
+    /// Replaces an episode's text, whosever it is.
     fn replace(&self, turn: &TurnUpsert, stored: &Stored, episode: &NewEpisode, hash: &[u8; 32]) -> rusqlite::Result<()> {
         self.db
             .prepare_cached(
-                "UPDATE episodes SET source_id = :source, generation = :generation, turn = :turn, importance = :importance,
-                     importance_rule = :rule, updated_at = :now, content_hash = :hash,
+                "UPDATE episodes SET importance = :importance, importance_rule = :rule, updated_at = :now, content_hash = :hash,
                      room = coalesce(room, zeroblob(length(embedding))), embedding = NULL, embedding_model = NULL
                  WHERE id = :id",
             )?
             .execute(named_params! {
-                ":id": stored.id, ":source": self.source, ":generation": self.batch.source.generation, ":turn": episode.turn,
-                ":importance": episode.importance, ":rule": episode.importance_rule, ":now": self.batch.now, ":hash": hash,
+                ":id": stored.id, ":importance": episode.importance, ":rule": episode.importance_rule,
+                ":now": self.batch.now, ":hash": hash,
             })?;
         self.db
             .prepare_cached(
@@ -255,8 +289,7 @@ impl<'a> Pass<'a> {
             .filter(|stored| !turn.episodes.iter().any(|episode| episode.uid == stored.uid))
         {
             if gone.session == session {
-                remove_episode(self.db, gone.id)?;
-                self.outcome.retired += 1;
+                self.retire(gone.id)?;
             } else {
                 self.db
                     .prepare_cached("DELETE FROM session_copies WHERE session_id = :session AND episode_id = :episode")?
@@ -281,27 +314,35 @@ impl<'a> Pass<'a> {
             }
         }
         if self.batch.retire_older_generations {
-            self.outcome.retired += self.retire_older_generations()?;
+            self.retire_older_generations()?;
         }
         Ok(self.outcome)
     }
 
-    fn retire_older_generations(&self) -> rusqlite::Result<u64> {
+    fn retire_older_generations(&mut self) -> rusqlite::Result<()> {
         let mut statement = self.db.prepare_cached(
             "SELECT id, (SELECT min(session_id) FROM session_copies WHERE episode_id = episodes.id)
-             FROM episodes WHERE source_id = :source AND generation < :generation",
+             FROM episodes WHERE source_id = :source AND generation < :generation
+                 AND generation >= (SELECT retire_from FROM sources WHERE id = :source)",
         )?;
         let parameters = named_params! {":source": self.source, ":generation": self.batch.source.generation};
         let gone: Vec<(EpisodeId, Option<SessionId>)> = statement
             .query_map(parameters, |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
-        for &(id, heir) in &gone {
+        for (id, heir) in gone {
             match heir {
                 Some(heir) => hand_over(self.db, id, heir)?,
-                None => remove_episode(self.db, id)?,
+                None => self.retire(id)?,
             }
         }
-        Ok(gone.iter().filter(|(_, heir)| heir.is_none()).count() as u64)
+        Ok(())
+    }
+
+    fn retire(&mut self, id: EpisodeId) -> rusqlite::Result<()> {
+        remove_episode(self.db, id)?;
+        self.outcome.retired += 1;
+        self.outcome.removed.push(id);
+        Ok(())
     }
 
     fn is_tombstone(&self, uid: [u8; 16]) -> rusqlite::Result<bool> {
@@ -366,6 +407,51 @@ fn stored_episodes(db: &Connection, turn: TurnUid) -> rusqlite::Result<Vec<Store
         .collect()
 }
 
+/// The texts of an episode, to tell whether one copy of it goes further than another.
+struct Texts {
+    prompt: String,
+    answer: String,
+    facets: Facets,
+}
+
+impl Texts {
+    fn of(episode: &NewEpisode) -> Self {
+        Self {
+            prompt: episode.prompt.clone(),
+            answer: episode.answer.clone(),
+            facets: episode.facets.clone(),
+        }
+    }
+}
+
+fn texts_of(db: &Connection, id: EpisodeId) -> rusqlite::Result<Texts> {
+    db.prepare_cached("SELECT prompt, answer, facets FROM episode_texts WHERE episode_id = :id")?
+        .query_row([id], |row| {
+            Ok(Texts {
+                prompt: row.get(0)?,
+                answer: row.get(1)?,
+                facets: parse_facets(row.get_ref(2)?.as_str()?)?,
+            })
+        })
+}
+
+/// Whether `longer` is `shorter` with something after it: the same turn, read further.
+fn goes_further(longer: &Texts, shorter: &Texts) -> bool {
+    let holds = |longer: &[String], shorter: &[String]| shorter.iter().all(|item| longer.contains(item));
+    longer.prompt == shorter.prompt
+        && longer.answer.starts_with(&shorter.answer)
+        && holds(&longer.facets.files, &shorter.facets.files)
+        && holds(&longer.facets.commands, &shorter.facets.commands)
+        && holds(&longer.facets.errors, &shorter.facets.errors)
+        && holds(&longer.facets.tools, &shorter.facets.tools)
+}
+
+/// Whether another session has a copy of an episode.
+fn is_copied(db: &Connection, id: EpisodeId) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM session_copies WHERE episode_id = :id")?
+        .exists([id])
+}
+
 fn indexed(episode: &NewEpisode, project: Option<ProjectId>) -> Indexed<'_> {
     Indexed {
         prompt: &episode.prompt,
@@ -379,7 +465,8 @@ fn facets_json(episode: &NewEpisode) -> rusqlite::Result<String> {
     serde_json::to_string(&episode.facets).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
-/// SHA-256 over the texts, each led by its length, and the importance.
+/// SHA-256 over the texts, each led by its length. What does not change what is found by them, such as the importance, is
+/// no part of it: a late commit makes a whole turn important, and must not cost its frozen parts their embeddings.
 fn content_hash(episode: &NewEpisode) -> rusqlite::Result<[u8; 32]> {
     let facets = facets_json(episode)?;
     let mut hash = Sha256::new();
@@ -387,7 +474,6 @@ fn content_hash(episode: &NewEpisode) -> rusqlite::Result<[u8; 32]> {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     }
-    hash.update([episode.importance as u8]);
     Ok(hash.finalize().into())
 }
 

@@ -21,6 +21,20 @@ impl Writer {
         })
     }
 
+    /// Notes that the file at `path` is another one now: what was read of the old one has no other place any more, so it
+    /// stays when the new one is rewritten. To be called before the first batch of the new file, whose generation is the
+    /// next; to call it again before that batch is stored changes nothing.
+    ///
+    /// # Errors
+    /// What SQLite reports; an unknown path is none.
+    pub fn replace_source(&mut self, path: &str) -> Result<(), QueryError> {
+        self.within("replace a source", |db| {
+            db.prepare_cached("UPDATE sources SET retire_from = generation + 1 WHERE path = :path")?
+                .execute([path])?;
+            Ok(())
+        })
+    }
+
     /// Follows a renamed file, so that it is not read again. A source that is already known at `to` is replaced.
     ///
     /// # Errors

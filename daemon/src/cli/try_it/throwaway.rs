@@ -57,18 +57,14 @@ impl Throwaway {
         self.places().recollection_path("claude-code", SESSION)
     }
 
-    /// Settings that read `roots` alone, at most `newest` transcripts, and look at all projects.
-    pub(super) fn write_config(&self, roots: &[PathBuf], newest: usize) -> Result<(), CliError> {
+    /// Settings that read `roots` without `exclude` and nothing else, at most `newest` transcripts, and look at all projects.
+    pub(super) fn write_config(&self, roots: &[PathBuf], exclude: &[PathBuf], newest: usize) -> Result<(), CliError> {
         let file = self.places().config_file();
         crate::files::private_folder(file.parent().unwrap_or(&file))?;
-        let roots: Vec<String> = roots
-            .iter()
-            .map(|root| toml::Value::from(root.to_string_lossy().as_ref()).to_string())
-            .collect();
+        let (roots, exclude) = (list(roots), list(exclude));
         let text = format!(
-            "[transcripts]\nclaude_code = [{}]\nusual_folders = false\nnewest = {newest}\n\n[recall]\nscope = \"all\"\n\n\
-             [backfill]\ncpu = \"100%\"\n\n[log]\nlevel = \"warn\"\n",
-            roots.join(", ")
+            "[transcripts]\nclaude_code = {roots}\nexclude = {exclude}\nusual_folders = false\nnewest = {newest}\n\n[recall]\nscope = \"all\"\n\n\
+             [backfill]\ncpu = \"100%\"\n\n[log]\nlevel = \"warn\"\n"
         );
         Ok(fs_err::write(file, text)?)
     }
@@ -88,6 +84,15 @@ impl Throwaway {
             .env_remove("CLAUDE_CONFIG_DIR")
             .env_remove("NOTIFY_SOCKET")
     }
+}
+
+/// Paths as a list in settings.
+fn list(paths: &[PathBuf]) -> toml::Value {
+    paths
+        .iter()
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect::<Vec<_>>()
+        .into()
 }
 
 /// Data, state and settings folders below `home`, where the system's rules put them.

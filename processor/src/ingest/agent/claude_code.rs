@@ -24,6 +24,7 @@ use crate::ingest::assemble::{Assembler, OpenTurn, Place};
 use crate::ingest::json::{RecordSink, read_values};
 use crate::ingest::line::Line;
 use crate::ingest::problem::{LineProblem, ProblemKind};
+use crate::ingest::redact::redact_head;
 use crate::ingest::turn::short_hash;
 use crate::ingest::{ResumePoint, SourceInfo, text, time};
 
@@ -162,8 +163,9 @@ impl ClaudeCode {
         self.assembler.note_compaction(place.session, place.at);
         if self.assembler.is_untouched() && !summary.is_empty() {
             let origin = self.origin();
+            let redacted = redact_head(summary, SUMMARY_CAP);
             self.assembler
-                .open_carried(place, origin, text::head(summary, SUMMARY_CAP).to_owned());
+                .open_carried(place, origin, text::head(&redacted, SUMMARY_CAP).to_owned());
         }
     }
 

@@ -1,5 +1,5 @@
 //! One long JSON line, as it streams past, into a short one that is still JSON: runs of base64 are cut to their
-//! beginning, and a string over its cap keeps its head. What stays over [`LINE_CAP`] is given up.
+//! beginning, and a string over its cap keeps its head, up to white space so that no secret is split. What stays over [`LINE_CAP`] is given up.
 //!
 //! A byte-wise state machine: it knows strings and escapes and nothing else of JSON, and gives the same whatever the
 //! chunks. The raw offsets of what follows a cut can be found again by its [`Elision`]s.
@@ -8,6 +8,8 @@
 const LINE_CAP: usize = 8 * 1024 * 1024;
 /// Longest string kept within a line, in bytes.
 const STRING_CAP: usize = 4 * 1024 * 1024;
+/// Bytes beyond the cap within which white space is waited for.
+const SPACE_REACH: usize = 64 * 1024;
 /// Longest run of base64 characters kept within a string. No word, path or identifier is near it.
 const RUN_CAP: usize = 1024;
 /// A string is not cut within this many characters after an escape, which could be its hex digits.
@@ -63,6 +65,7 @@ impl Squeezer {
                 Within::Escape => {
                     self.within = Within::String;
                     self.put(byte);
+                    self.cut |= self.string > STRING_CAP && matches!(byte, b'n' | b'r' | b't');
                 }
             }
         }
@@ -115,7 +118,8 @@ impl Squeezer {
         }
         // Never in the middle of a character or of an escape.
         let boundary = byte == b'\\' || (byte.is_ascii() && (self.run == 0 || self.run > ESCAPE_REACH)) || byte >= 0xC0;
-        if self.string > STRING_CAP && boundary {
+        let space = byte == b' ' && self.string > STRING_CAP;
+        if space || (boundary && self.string > STRING_CAP + SPACE_REACH) {
             self.cut = true;
         }
         if byte == b'\\' {

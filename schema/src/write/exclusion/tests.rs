@@ -48,6 +48,7 @@ fn stored() -> (Store, Vec<EpisodeId>) {
 #[test]
 fn an_excluded_folder_is_in_no_leg_and_comes_back() {
     let (mut store, ids) = stored();
+    let first_uid = store.reader().texts(&ids[..1]).expect("reads")[0].uid.to_string();
     assert_eq!(
         store
             .writer
@@ -57,6 +58,21 @@ fn an_excluded_folder_is_in_no_leg_and_comes_back() {
     );
     assert_eq!(legs(&store), [1, 1, 1, 1, 0]);
     assert_eq!(store.found("word"), [ids[1]]);
+    let reader = store.reader();
+    let named = |texts: Vec<crate::EpisodeText>| texts.into_iter().map(|text| text.id).collect::<Vec<_>>();
+    assert_eq!(named(reader.texts(&ids).expect("reads")), [ids[1]]);
+    assert_eq!(named(reader.texts_with_hidden(&ids).expect("reads")), ids);
+    assert_eq!(named(reader.find_episode(&first_uid).expect("reads")), [ids[0]]);
+    assert_eq!(
+        reader
+            .candidates(&ids, MODEL)
+            .expect("reads")
+            .iter()
+            .map(|row| row.id)
+            .collect::<Vec<_>>(),
+        [ids[1]],
+        "an id that is still in memory leads nowhere"
+    );
     assert_eq!(store.reader().exclusions().expect("reads"), ["/home/ada/engine"]);
     assert_eq!(store.reader().stats().expect("counts").hidden, 1);
     let again = store

@@ -12,7 +12,11 @@ fn check(store: &mut Store, turns: Vec<TurnUpsert>, expected: IngestOutcome) {
 }
 
 fn check_batch(store: &mut Store, batch: &IngestBatch, expected: IngestOutcome) {
-    assert_eq!(store.writer.ingest(batch).expect("stores"), expected);
+    let outcome = store.writer.ingest(batch).expect("stores");
+    assert_eq!(outcome.removed.len() as u64, outcome.retired, "what is gone is named");
+    let mut expected = expected;
+    expected.removed.clone_from(&outcome.removed);
+    assert_eq!(outcome, expected);
 }
 
 fn outcome(change: impl FnOnce(&mut IngestOutcome)) -> IngestOutcome {
@@ -88,7 +92,56 @@ fn a_change_of_content_keeps_times_and_counts() {
 }
 
 #[test]
-fn importance_and_facets_are_content() {
+fn importance_alone_changes_in_place() {
+    let mut store = Store::new();
+    store.fill(&["zero", "one"]);
+    store.embed();
+    let before = row(&store, 1);
+    let mut important = turn(1, "s", &["one"]);
+    important.episodes[0].importance = Importance::High;
+    important.episodes[0].importance_rule = "commit".to_owned();
+    check(&mut store, vec![important], outcome(|it| it.unchanged = 1));
+    assert!(before.embedding.is_some());
+    assert_eq!(
+        row(&store, 1),
+        CandidateRow {
+            importance: Importance::High,
+            ..before
+        }
+    );
+    assert_eq!(
+        store.reader().texts(&[store.id(1, 0)]).expect("reads")[0].importance_rule,
+        "commit"
+    );
+    assert_eq!(store.reader().embedding_backlog(MODEL, 9).expect("reads"), []);
+}
+
+#[test]
+fn what_is_as_it_was_is_not_written() {
+    let mut store = Store::new();
+    let changes = |store: &Store| -> i64 {
+        store
+            .writer
+            .db
+            .query_row("SELECT total_changes()", [], |row| row.get(0))
+            .expect("counts")
+    };
+    let mut written_again = |turn: TurnUpsert| {
+        let pass = batch(vec![turn]);
+        store.writer.ingest(&pass).expect("stores");
+        let before = changes(&store);
+        store.writer.ingest(&pass).expect("stores");
+        changes(&store) - before
+    };
+    let (one, many) = (
+        written_again(turn(1, "s", &["one"])),
+        written_again(turn(2, "s", &["one", "two", "three", "four"])),
+    );
+    assert_eq!(one, many, "only the source and the session");
+}
+
+#[test]
+fn facets_are_content() {
     let mut store = Store::new();
     check(&mut store, vec![turn(1, "s", &["x"])], outcome(|it| it.added = 1));
     let mut changed = turn(1, "s", &["x"]);
@@ -138,6 +191,44 @@ fn a_fork_is_a_copy() {
         [store.id(1, 0), store.id(2, 0)]
     );
     assert_eq!(reader.live_context(&session("unknown")).expect("reads"), []);
+}
+
+/// A turn of two parts, of which the second has been answered so far by `answer`.
+fn answered(session: &str, answer: &str) -> TurnUpsert {
+    let mut turn = turn(1, session, &["head", "tail"]);
+    answer.clone_into(&mut turn.episodes[1].answer);
+    turn
+}
+
+#[test]
+fn the_longer_copy_of_a_turn_is_kept_whoever_was_read_first() {
+    const SHORT: &str = "a crocodile";
+    const LONG: &str = "a crocodile and an alligator";
+    for order in [["fork", "original"], ["original", "fork"]] {
+        let mut store = Store::new();
+        let answer = |store: &Store| store.reader().texts(&[store.id(1, 1)]).expect("reads")[0].answer.clone();
+        let text = |session: &str| if session == "fork" { SHORT } else { LONG };
+        for session in order.into_iter().chain(order).chain(["fork"]) {
+            store
+                .writer
+                .ingest(&batch(vec![answered(session, text(session))]))
+                .expect("stores");
+        }
+        assert_eq!(answer(&store), LONG, "{order:?}");
+        assert_eq!(store.found("alligator"), [store.id(1, 1)]);
+        assert_eq!(store.reader().texts(&[store.id(1, 1)]).expect("reads")[0].session, order[0]);
+        // Another text is no longer one, and an owner alone may take back what it said.
+        let other = answered(order[1], "a tortoise, which is longer than the others");
+        check(&mut store, vec![other], outcome(|it| it.copies = 2));
+        assert_eq!(answer(&store), LONG);
+    }
+    let mut store = Store::new();
+    check(&mut store, vec![answered("s", LONG)], outcome(|it| it.added = 2));
+    check(
+        &mut store,
+        vec![answered("s", SHORT)],
+        outcome(|it| (it.unchanged, it.updated) = (1, 1)),
+    );
 }
 
 #[test]
@@ -238,6 +329,29 @@ fn replaced_content_retires_what_was_not_seen_again() {
         [store.id(3, 0)]
     );
     assert_eq!(store.reader().texts(&[store.id(3, 0)]).expect("reads")[0].session, "fork");
+}
+
+#[test]
+fn a_rewritten_file_retires_nothing_of_the_file_that_it_replaced() {
+    let mut store = Store::new();
+    check(&mut store, vec![turn(1, "s", &["first"])], outcome(|it| it.added = 1));
+    let mut pass = batch(vec![turn(2, "t", &["second"]), turn(3, "t", &["third"])]);
+    store.writer.replace_source(&pass.source.path).expect("notes");
+    store.writer.replace_source(&pass.source.path).expect("notes it again");
+    (pass.source.generation, pass.retire_older_generations) = (1, true);
+    check_batch(&mut store, &pass, outcome(|it| it.added = 2));
+    assert_eq!(store.found("first"), [store.id(1, 0)]);
+    let third = store.id(3, 0);
+    pass.turns.pop();
+    pass.source.generation = 2;
+    let done = store.writer.ingest(&pass).expect("stores");
+    assert_eq!((done.unchanged, done.retired, done.removed), (1, 1, vec![third]));
+    assert_eq!(store.found("first"), [store.id(1, 0)], "it has no other place any more");
+    assert_eq!(
+        store.reader().texts(&[store.id(1, 0)]).expect("reads")[0].source,
+        Some(pass.source.path),
+        "it can still be forgotten by where it came from"
+    );
 }
 
 #[test]
@@ -393,6 +507,7 @@ fn a_full_disk_stores_nothing_and_can_go_on() {
     pass.source.position.read_offset = ByteOffset(12_345);
     let error = store.writer.ingest(&pass).expect_err("there is no room");
     assert!(matches!(error, QueryError::Full { .. }), "{error:?}");
+    assert!(!error.is_of_content());
     let position = store
         .reader()
         .source(&pass.source.path)
@@ -417,8 +532,20 @@ fn a_locked_database_is_busy_and_still_read() {
         .ingest(&batch(vec![turn(2, "s", &["two"])]))
         .expect_err("is locked");
     assert!(matches!(error, QueryError::Busy { .. }), "{error:?}");
+    assert!(!error.is_of_content());
     assert_eq!(store.found("one").len(), 1);
     other.execute_batch("ROLLBACK").expect("unlocks");
+    check(&mut store, vec![turn(2, "s", &["two"])], outcome(|it| it.added = 1));
+}
+
+#[test]
+fn a_project_that_is_gone_is_a_fault_of_what_was_handed_in() {
+    let mut store = Store::new();
+    let error = store
+        .writer
+        .ingest(&batch(vec![in_project(turn(1, "s", &["one"]), crate::ProjectId(404))]))
+        .expect_err("there is none");
+    assert!(error.is_of_content(), "{error:?}");
     check(&mut store, vec![turn(2, "s", &["two"])], outcome(|it| it.added = 1));
 }
 

@@ -10,6 +10,7 @@ use remembrancer_schema::UnixMillis;
 use super::wire::{Block, Content};
 use crate::ingest::assemble::OpenTurn;
 use crate::ingest::facet;
+use crate::ingest::redact::{redact, redact_head};
 use crate::ingest::text;
 use crate::ingest::turn::push_new;
 
@@ -39,8 +40,6 @@ pub(crate) enum Call {
 const PLAN_CAP: usize = 6 * 1024;
 /// Longest answer of a person to a question or a refusal that is kept, in bytes.
 const REPLY_CAP: usize = 2 * 1024;
-/// Of a result, the part at each end that is searched for an error line, in bytes.
-const SEARCH_CAP: usize = 256 * 1024;
 
 /// Notes a call.
 pub(super) fn call(open: &mut OpenTurn<Call>, at: UnixMillis, block: &Block<'_>) {
@@ -52,7 +51,7 @@ pub(super) fn call(open: &mut OpenTurn<Call>, at: UnixMillis, block: &Block<'_>)
         match name {
             "Bash" | "bash" | "PowerShell" => shell(open, at, input.command.as_str()),
             "AskUserQuestion" => Call::Question,
-            "ExitPlanMode" => Call::Plan(text::head(input.plan.as_str(), PLAN_CAP).to_owned()),
+            "ExitPlanMode" => Call::Plan(kept_plan(input.plan.as_str())),
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Call::Change,
             _ => Call::Other,
         }
@@ -63,7 +62,7 @@ pub(super) fn call(open: &mut OpenTurn<Call>, at: UnixMillis, block: &Block<'_>)
         let file = path.map(|path| facet::file(path, cwd.as_deref())).unwrap_or_default();
         let changed = matches!(call, Call::Change);
         open.touch(at, |facets| {
-            push_new(&mut facets.tools, name.to_owned());
+            push_new(&mut facets.tools, redact(name).into_owned());
             if changed && !file.is_empty() {
                 // A changed file stands before those that were only read.
                 facets.files.retain(|other| *other != file);
@@ -120,20 +119,12 @@ pub(super) fn result(open: &mut OpenTurn<Call>, at: UnixMillis, block: &Block<'_
     }
 }
 
-/// The text of a result, or its two ends.
+/// The text of a result.
 fn joined<'a>(content: &'a Content<'_>) -> Cow<'a, str> {
-    let whole = match content {
+    match content {
         Content::Text(text) => Cow::Borrowed(text.as_ref()),
         Content::Blocks(_) | Content::None => Cow::Owned(content.texts().join("\n")),
-    };
-    if whole.len() <= 2 * SEARCH_CAP {
-        return whole;
     }
-    Cow::Owned(format!(
-        "{}\n{}",
-        text::head(&whole, SEARCH_CAP),
-        text::tail(&whole, SEARCH_CAP)
-    ))
 }
 
 /// What a person said when they refused a call, if they said something.
@@ -141,8 +132,8 @@ fn refusal(content: &str) -> Option<String> {
     let (_, said) = content.split_once("To tell you how to proceed, the user said:")?;
     let said = said.split("\n\nNote: The user's next message").next().unwrap_or(said);
     let cleaned = text::clean(said);
-    let said = cleaned.trim();
-    (!said.is_empty()).then(|| format!("User: {}", text::head_words(said, REPLY_CAP)))
+    let said = redact_head(cleaned.trim(), REPLY_CAP);
+    (!said.is_empty()).then(|| format!("User: {}", text::head_words(&said, REPLY_CAP)))
 }
 
 static PAIR: LazyLock<Regex> =
@@ -163,7 +154,7 @@ fn answers(content: &str) -> String {
         let end = if found[0].ends_with(", \"") { whole - 1 } else { whole };
         rest = &rest[end..];
     }
-    text::head_words(&lines.join("\n"), REPLY_CAP).into_owned()
+    text::head_words(&redact_head(&lines.join("\n"), REPLY_CAP), REPLY_CAP).into_owned()
 }
 
 /// The plan that a person approved.
@@ -172,7 +163,13 @@ fn approved(content: &str, proposed: &str) -> String {
         return String::new();
     }
     let plan = content.split_once("## Approved Plan:").map_or(proposed, |(_, plan)| plan);
-    text::head(text::clean(plan).trim(), PLAN_CAP).to_owned()
+    kept_plan(plan)
+}
+
+/// A plan as far as it is kept.
+fn kept_plan(plan: &str) -> String {
+    let cleaned = text::clean(plan);
+    text::head(&redact_head(cleaned.trim(), PLAN_CAP), PLAN_CAP).to_owned()
 }
 
 #[cfg(test)]
