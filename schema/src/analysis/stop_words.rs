@@ -9,7 +9,7 @@ use super::stem::push_stem;
 /// Pronouns, auxiliaries, prepositions, conjunctions, the pieces of contractions, and the courtesies of prompts.
 const WORDS: &str = "\
     a about after again all also am an and any are as at be because been before being both but by can cannot could \
-    d did do does doing don done each few for from get give go got had has have having he her here hers him his how \
+    d did do does doing don done each few for from get give got had has have having he her here hers him his how \
     i if in into is isn it its itself just let like ll m make may me might more most must my need no nor not now of \
     off ok okay on once only or other our ours out over own please re s same shall she should so some such sure t \
     thank thanks than that the their theirs them then there these they this those through to too under until up us \

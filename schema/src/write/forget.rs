@@ -140,6 +140,14 @@ fn clean_up(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqli
             .execute([project])?;
         }
     }
+    if matches!(target, ForgetTarget::All) {
+        // Of sessions and projects nothing is left to know but that a session is kept out.
+        db.execute(
+            "UPDATE sessions SET title = NULL, cwd = NULL, git_branch = NULL, project_id = NULL",
+            [],
+        )?;
+        db.execute("DELETE FROM projects", [])?;
+    }
     // Statistics hold samples of indexed values; `optimize` gathers them anew.
     if db.table_exists(None, "sqlite_stat4")? {
         db.execute("DELETE FROM sqlite_stat4", [])?;

@@ -150,6 +150,31 @@ pub(super) const RULES: &[Rule] = &[
         r"\bnpm_[A-Za-z0-9]{30,}\b|_authToken=(?P<secret>[^\s$\x22\x27]{8,})",
     ),
     exact("pypi-token", &["pypi-AgE"], r"\bpypi-AgE[A-Za-z0-9_-]{40,}"),
+    exact("twilio-key", &["SK"], r"\bSK[0-9a-f]{32}\b"),
+    judged(
+        "password",
+        &["sshpass"],
+        r#"\bsshpass\s+-p\s*["']?(?P<secret>[^\s"']+)"#,
+        always,
+    ),
+    judged(
+        "password",
+        &["mysql", "mariadb"],
+        r#"\b(?:mysql|mariadb)\w*[^\n|;&]*?\s-p(?P<secret>[^\s"'-][^\s"']*)"#,
+        always,
+    ),
+    judged(
+        "password",
+        &["machine "],
+        r"\bmachine\s+\S+\s+login\s+\S+\s+password\s+(?P<secret>\S+)",
+        always,
+    ),
+    judged(
+        "registry-auth",
+        &["\"auth\""],
+        r#""auth"\s*:\s*"(?P<secret>[A-Za-z0-9+/]{16,}={0,2})""#,
+        always,
+    ),
     exact("telegram-token", &[":AA"], r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,35}\b"),
     exact("sendgrid-key", &["SG."], r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
     exact(

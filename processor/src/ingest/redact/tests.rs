@@ -36,6 +36,11 @@ fn fill(text: &str) -> String {
 #[case::pypi("pypi-AgEIcHlwaS5vcmc{alnum36}{alnum24}", "pypi-token")]
 #[case::telegram("{digits}:AA{alnum24}abcdefghi", "telegram-token")]
 #[case::sendgrid("SG.{alnum24}.{alnum36}", "sendgrid-key")]
+#[case::twilio("SK{hex32}", "twilio-key")]
+#[case::mysql("mysql -uroot -phunter2x shop", "password")]
+#[case::sshpass("sshpass -p hunter2x ssh box", "password")]
+#[case::netrc("machine example.org login me password hunter2x", "password")]
+#[case::registry(r#"{"auths": {"r": {"auth": "{alnum36}"}}}"#, "registry-auth")]
 #[case::vault("hvs.{alnum24}", "service-token")]
 #[case::jwt("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.{alnum36}", "jwt")]
 #[case::pem(
