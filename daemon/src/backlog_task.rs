@@ -238,7 +238,7 @@ impl Backlog {
             let mut watch = Stopwatch::start();
             let embedded = self.embed(&rows, failed).await?;
             watch.lap("embed");
-            let took: Duration = watch.laps().iter().map(|(_, took)| *took).sum();
+            let took: Duration = watch.total();
             let attempted = embedded.len();
             let stored = self.store(model, embedded, failed).await?;
             self.progress.embedded(stored, took);

@@ -285,8 +285,26 @@ async fn watch_thread(thread: Threads, mailbox: Arc<Mailbox>, shutdown: Cancella
     }
 }
 
+/// Rows that are indexed anew in one step after a change of the text analysis; the old index serves meanwhile.
+const REINDEX_STEP: usize = 200;
+
+/// Brings the full-text index to this version's text analysis, where an older version wrote it.
+async fn reindex(writer: &StoreHandle<Writer>, shutdown: &CancellationToken) {
+    while !shutdown.is_cancelled() {
+        match writer.call(|writer| writer.reindex_step(REINDEX_STEP)).await {
+            Ok(Ok(true)) => {}
+            Ok(Ok(false)) | Err(_) => return,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the full-text index stays as the older version wrote it until the next start");
+                return;
+            }
+        }
+    }
+}
+
 /// Keeps the database's log short, its statistics fresh, and the recollection files few.
 async fn upkeep(writer: StoreHandle<Writer>, recollections: PathBuf, shutdown: CancellationToken) {
+    reindex(&writer, &shutdown).await;
     loop {
         tokio::select! {
             biased;

@@ -236,7 +236,7 @@ impl Ingest {
         }
         self.setup.progress.set_waiting_files(self.backfill.len());
         at_end?;
-        let took: Duration = watch.laps().iter().map(|(_, took)| *took).sum();
+        let took: Duration = watch.total();
         Ok(if self.flushes.is_empty() {
             self.setup.politeness.rest_after(took)
         } else {

@@ -57,6 +57,11 @@ impl Stopwatch {
         self.last = now;
     }
 
+    /// The time of all stages so far.
+    pub fn total(&self) -> Duration {
+        self.laps.iter().map(|(_, took)| *took).sum()
+    }
+
     /// The stages so far with their durations, in order.
     pub fn laps(&self) -> &[(&'static str, Duration)] {
         &self.laps

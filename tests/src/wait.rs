@@ -27,5 +27,5 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let mut watch = Stopwatch::start();
     let result = work();
     watch.lap("work");
-    (result, watch.laps().iter().map(|(_, took)| *took).sum())
+    (result, watch.total())
 }

@@ -200,7 +200,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let mut watch = Stopwatch::start();
     let result = work();
     watch.lap("work");
-    (result, watch.laps().iter().map(|(_, took)| *took).sum())
+    (result, watch.total())
 }
 
 /// Looks again and again until `look` finds something, or until `patience` ends.
