@@ -84,3 +84,38 @@ impl Guard {
 fn is_there(socket: &Path) -> bool {
     fs_err::symlink_metadata(socket).is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard(place: &Path) -> (Guard, mpsc::Receiver<UnixListener>) {
+        let database = place.join("memory.db");
+        fs_err::write(&database, "").unwrap();
+        let (listeners, replacements) = mpsc::channel(1);
+        (Guard::new(place.join("s/x.sock"), database, listeners).unwrap(), replacements)
+    }
+
+    #[tokio::test]
+    async fn a_socket_that_is_gone_is_made_again() {
+        let place = tempfile::tempdir().unwrap();
+        let (guard, mut replacements) = guard(place.path());
+        guard.look_at_socket().await;
+        let listener = replacements.try_recv().unwrap();
+        assert!(std::os::unix::net::UnixStream::connect(&guard.socket).is_ok());
+        guard.look_at_socket().await;
+        assert!(replacements.try_recv().is_err(), "one that is there is left alone");
+        drop(listener);
+    }
+
+    #[tokio::test]
+    async fn a_database_that_was_replaced_is_named() {
+        let place = tempfile::tempdir().unwrap();
+        let (guard, _replacements) = guard(place.path());
+        guard.look_at_database().unwrap();
+        fs_err::rename(&guard.database, place.path().join("aside")).unwrap();
+        assert!(guard.look_at_database().unwrap_err().to_string().contains("memory.db"));
+        fs_err::write(&guard.database, "").unwrap();
+        assert!(guard.look_at_database().is_err(), "another file under its name is not it");
+    }
+}

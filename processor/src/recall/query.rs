@@ -62,23 +62,9 @@ fn head_and_tail(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
     }
-    let head = floor_boundary(text, limit * 3 / 4);
-    let tail = ceil_boundary(text, text.len() - limit / 4);
+    let head = text.floor_char_boundary(limit * 3 / 4);
+    let tail = text.ceil_char_boundary(text.len() - limit / 4);
     format!("{}\n{}", &text[..head], &text[tail..])
-}
-
-fn floor_boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-fn ceil_boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }
 
 #[cfg(test)]

@@ -161,17 +161,7 @@ impl Store {
         settings: &RecallSettings,
         embedding: &Result<Embedding, Degradation>,
     ) -> Recall {
-        let question = Question {
-            session: key("now"),
-            project: Some(self.project("shop")),
-            query: Query::of(prompt),
-            logged_hash: [0; 32],
-            header: Header {
-                prompt_hash: "0".repeat(16),
-                written: NOW,
-            },
-            now: NOW,
-        };
+        let question = question(prompt, Some(self.project("shop")));
         let reader = self.reader();
         let mut source = |_| embedding.clone();
         let sources = Sources {
@@ -187,6 +177,20 @@ impl Store {
             settings,
             Deadline::after(Duration::from_secs(20)),
         )
+    }
+}
+
+fn question(prompt: &str, project: Option<ProjectId>) -> Question {
+    Question {
+        session: key("now"),
+        project,
+        query: Query::of(prompt),
+        logged_hash: [0; 32],
+        header: Header {
+            prompt_hash: "0".repeat(16),
+            written: NOW,
+        },
+        now: NOW,
     }
 }
 
@@ -570,17 +574,7 @@ fn the_same_words_are_shown_once() {
 fn a_deadline_that_has_passed_gives_an_empty_answer_and_no_error() {
     let mut store = Store::new();
     store.fill(5);
-    let question = Question {
-        session: key("now"),
-        project: None,
-        query: Query::of(PROMPT),
-        logged_hash: [0; 32],
-        header: Header {
-            prompt_hash: "0".repeat(16),
-            written: NOW,
-        },
-        now: NOW,
-    };
+    let question = question(PROMPT, None);
     let reader = store.reader();
     let mut source = |_| Err(Degradation::EmbeddingLate);
     let sources = Sources {
