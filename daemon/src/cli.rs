@@ -4,6 +4,7 @@
 
 mod ask;
 mod error;
+mod eval;
 mod forget;
 mod output;
 mod recall;
@@ -48,6 +49,8 @@ enum Command {
     Show(why::ShowArguments),
     /// Say how the daemon is and what the memory holds.
     Status(status::StatusArguments),
+    /// Measure recall on judged sets.
+    Eval(eval::EvalArguments),
     /// Stop remembering and recalling for a while.
     Pause(steer::PauseArguments),
     /// End a pause.
@@ -88,6 +91,7 @@ fn dispatch(arguments: Arguments) -> Result<(), CliError> {
         Command::Why(arguments) => why::run(&arguments, &surroundings),
         Command::Show(arguments) => why::show(&arguments, &surroundings),
         Command::Status(arguments) => status::run(&arguments, &surroundings),
+        Command::Eval(arguments) => eval::run(&arguments, &surroundings),
         Command::Pause(arguments) => steer::pause(&arguments, &surroundings),
         Command::Resume(arguments) => steer::resume(&arguments, &surroundings),
         Command::Exclude(arguments) => steer::exclude(&arguments, &surroundings),

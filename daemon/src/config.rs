@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use remembrancer_hooks::clock::BUDGET;
 use remembrancer_processor::embed::DeviceChoice;
-use remembrancer_processor::recall::{FLOOR, Floor, PROFILES, Profile, RecallSettings, ScopeRule};
+use remembrancer_processor::recall::{FLOOR, Floor, PROFILES, Profile, RRF, RecallSettings, ScopeRule, V2};
+use remembrancer_processor::rerank::Blend;
 use serde::Deserialize;
 
 /// The settings as shipped, in the form in which a user writes them.
@@ -61,8 +62,10 @@ pub struct Config {
     pub recall: RecallSettings,
     /// Another model's folder, if the built-in one is not to be used.
     pub model_dir: Option<PathBuf>,
-    /// On what the model runs.
+    /// On what the models run.
     pub device: DeviceChoice,
+    /// The reranker's folder, if there is to be one.
+    pub reranker_dir: Option<PathBuf>,
     /// The share of the machine for backfill, in (0, 1].
     pub backfill_share: f64,
     /// The log filter.
@@ -92,6 +95,7 @@ struct ConfigFile {
     fusion: FusionFile,
     gate: GateFile,
     embedding: EmbeddingFile,
+    reranker: RerankerFile,
     backfill: BackfillFile,
     log: LogFile,
 }
@@ -122,10 +126,8 @@ struct FusionFile {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "the names are the keys that users write")]
 struct GateFile {
-    least_cosine: Option<f32>,
-    ample_cosine: Option<f32>,
+    least_probability: Option<f64>,
     same_topic_cosine: Option<f32>,
 }
 
@@ -134,6 +136,13 @@ struct GateFile {
 struct EmbeddingFile {
     model_dir: Option<String>,
     device: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RerankerFile {
+    model_dir: Option<String>,
+    blend: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -162,6 +171,16 @@ impl Config {
                 source,
             }),
         }
+    }
+
+    /// Seed 003's kill switch: with `RAG_FUSION_V2_ENABLED` set to `false`, the profile `v2` is plain Reciprocal Rank Fusion.
+    #[must_use]
+    pub fn with_v2_switched_by(mut self, switch: Option<&str>) -> Self {
+        let off = switch.is_some_and(|value| matches!(value.trim(), "false" | "0"));
+        if off && self.recall.profile.name == V2.name {
+            self.recall.profile = RRF;
+        }
+        self
     }
 
     /// Reads settings from `text`, which came from `path`.
@@ -212,7 +231,6 @@ impl Layers<'_> {
                 format!("choose between 20ms and {}ms", BUDGET.as_millis()),
             ));
         }
-        let model_dir = user.embedding.model_dir.filter(|dir| !dir.is_empty()).map(PathBuf::from);
         let device = user.embedding.device.or(shipped.embedding.device).unwrap_or_default();
         let cpu = user.backfill.cpu.or(shipped.backfill.cpu).unwrap_or_default();
         Ok(Config {
@@ -235,12 +253,14 @@ impl Layers<'_> {
                 floor: floor(&user.gate, &refuse)?,
                 same_topic_cosine: cosine("gate.same_topic_cosine", user.gate.same_topic_cosine, &refuse)?
                     .unwrap_or(remembrancer_processor::recall::SAME_TOPIC_COSINE),
+                blend: blend(user.reranker.blend.or(shipped.reranker.blend).as_deref(), &refuse)?,
                 ..RecallSettings::default()
             },
-            model_dir,
+            model_dir: folder(user.embedding.model_dir),
             device: device
                 .parse()
                 .map_err(|_| refuse("embedding.device", &device, "choose auto, cpu, cuda or metal".to_owned()))?,
+            reranker_dir: folder(user.reranker.model_dir),
             backfill_share: share(&cpu, &refuse)?,
             log_level: log_level(user.log.level.or(shipped.log.level), &refuse)?,
         })
@@ -262,9 +282,14 @@ fn duration(key: &'static str, text: &str, refuse: &Refuse<'_>) -> Result<Durati
         })
 }
 
-fn profile(name: Option<String>, refuse: &Refuse<'_>) -> Result<&'static Profile, ConfigError> {
+/// A folder that may be left unnamed.
+fn folder(path: Option<String>) -> Option<PathBuf> {
+    path.filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+fn profile(name: Option<String>, refuse: &Refuse<'_>) -> Result<Profile, ConfigError> {
     let name = name.unwrap_or_default();
-    Profile::by_name(&name).ok_or_else(|| {
+    Profile::by_name(&name).copied().ok_or_else(|| {
         let known: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
         refuse("fusion.profile", &name, format!("choose one of: {}", known.join(", ")))
     })
@@ -283,6 +308,14 @@ fn scope(name: Option<&str>, refuse: &Refuse<'_>) -> Result<ScopeRule, ConfigErr
     }
 }
 
+fn blend(name: Option<&str>, refuse: &Refuse<'_>) -> Result<Blend, ConfigError> {
+    match name.unwrap_or_default() {
+        "position" => Ok(Blend::Position),
+        "fused-score" => Ok(Blend::FusedScore),
+        other => Err(refuse("reranker.blend", other, "choose position or fused-score".to_owned())),
+    }
+}
+
 fn top(top: Option<usize>, refuse: &Refuse<'_>) -> Result<usize, ConfigError> {
     match top.unwrap_or_default() {
         top @ 1..=10 => Ok(top),
@@ -292,8 +325,8 @@ fn top(top: Option<usize>, refuse: &Refuse<'_>) -> Result<usize, ConfigError> {
 
 fn floor(gate: &GateFile, refuse: &Refuse<'_>) -> Result<Floor, ConfigError> {
     Ok(Floor {
-        least_cosine: cosine("gate.least_cosine", gate.least_cosine, refuse)?.unwrap_or(FLOOR.least_cosine),
-        ample_cosine: cosine("gate.ample_cosine", gate.ample_cosine, refuse)?.unwrap_or(FLOOR.ample_cosine),
+        least_probability: probability("gate.least_probability", gate.least_probability, refuse)?
+            .unwrap_or(FLOOR.least_probability),
         ..FLOOR
     })
 }
@@ -303,6 +336,17 @@ fn cosine(key: &'static str, value: Option<f32>, refuse: &Refuse<'_>) -> Result<
         Some(value) if !(-1.0..=1.0).contains(&value) => {
             Err(refuse(key, &value.to_string(), "a cosine lies between -1 and 1".to_owned()))
         }
+        other => Ok(other),
+    }
+}
+
+fn probability(key: &'static str, value: Option<f64>, refuse: &Refuse<'_>) -> Result<Option<f64>, ConfigError> {
+    match value {
+        Some(value) if !(0.0..=1.0).contains(&value) => Err(refuse(
+            key,
+            &value.to_string(),
+            "a probability lies between 0 and 1".to_owned(),
+        )),
         other => Ok(other),
     }
 }
@@ -353,13 +397,31 @@ mod tests {
         "config.toml: recall.budget = 240: write a duration with its unit"
     )]
     #[case::budget_too_long("[recall]\nbudget = \"1s\"\n", "choose between 20ms and 240ms")]
-    #[case::profile("[fusion]\nprofile = \"best\"\n", "fusion.profile = best: choose one of: union")]
+    #[case::profile(
+        "[fusion]\nprofile = \"best\"\n",
+        "fusion.profile = best: choose one of: rrf, union, weighted, v2, convex, default"
+    )]
     #[case::share("[backfill]\ncpu = \"half\"\n", "backfill.cpu = half: write a share")]
     #[case::level("[log]\nlevel = \"lod\"\n", "log.level = lod: choose one of")]
-    #[case::cosine("[gate]\nleast_cosine = 2.0\n", "a cosine lies between")]
+    #[case::blend("[reranker]\nblend = \"best\"\n", "reranker.blend = best: choose position or fused-score")]
+    #[case::reranker_key("[reranker]\nmodel = \"x\"\n", "config.toml:2: unknown field `model`")]
+    #[case::cosine("[gate]\nsame_topic_cosine = 2.0\n", "a cosine lies between")]
+    #[case::probability("[gate]\nleast_probability = 40\n", "a probability lies between")]
     fn a_wrong_setting_names_its_place_and_remedy(#[case] text: &str, #[case] expected: &str) {
         let error = parse(text).unwrap_err();
         assert!(error.contains(expected), "{error}");
+    }
+
+    #[rstest]
+    #[case::none("", None, Blend::Position)]
+    #[case::unnamed("model_dir = \"\"", None, Blend::Position)]
+    #[case::named("model_dir = \"/models/minilm\"", Some("/models/minilm"), Blend::Position)]
+    #[case::by_position("blend = \"position\"", None, Blend::Position)]
+    #[case::by_fused_score("blend = \"fused-score\"", None, Blend::FusedScore)]
+    fn a_reranker_is_named_by_its_folder(#[case] keys: &str, #[case] folder: Option<&str>, #[case] blend: Blend) {
+        let config = parse(&format!("[reranker]\n{keys}\n")).unwrap();
+        assert_eq!(config.reranker_dir.as_deref(), folder.map(Path::new));
+        assert_eq!(config.recall.blend, blend);
     }
 
     #[test]

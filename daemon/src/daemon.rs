@@ -21,6 +21,7 @@ use crate::config::Config;
 use crate::control;
 use crate::conversations::Conversations;
 use crate::embedder::{self, EmbedderHandle};
+use crate::feedback::Feedback;
 use crate::files::private_folder;
 use crate::guard::Guard;
 use crate::ingest_task::{Ingest, IngestSetup};
@@ -28,6 +29,7 @@ use crate::operations::Operations;
 use crate::politeness::{self, Politeness};
 use crate::progress::Progress;
 use crate::recall_task::{self, Recaller};
+use crate::reranker::Reranker;
 use crate::scan::KnownFile;
 use crate::server;
 use crate::status::DaemonStatus;
@@ -69,7 +71,7 @@ pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationTok
     let House {
         store,
         embedder,
-        embedder_threads,
+        model_threads,
         backlog,
         ingest,
         mailbox,
@@ -103,7 +105,7 @@ pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationTok
     let outcome = tasks.run().await;
     sd_notify::notify(&[sd_notify::NotifyState::Stopping]).ok();
     drop((store.writer, store.prompts, store.background, embedder));
-    let joined = tokio::task::spawn_blocking(move || store.threads.join() & embedder_threads.join()).await;
+    let joined = tokio::task::spawn_blocking(move || store.threads.join() & model_threads.join()).await;
     fs_err::remove_file(&socket).ok();
     outcome?;
     anyhow::ensure!(matches!(joined, Ok(true)), "a thread panicked; see the log above");
@@ -115,7 +117,7 @@ pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationTok
 struct House {
     store: Store,
     embedder: EmbedderHandle,
-    embedder_threads: Threads,
+    model_threads: Threads,
     backlog: Backlog,
     ingest: Ingest,
     mailbox: Arc<Mailbox>,
@@ -141,18 +143,19 @@ impl House {
         let known = reader.sources()?.into_iter().map(KnownFile::from).collect();
         let shared = Shared::new(setup.config.backfill_share);
         let store = Store::start(writer, &database, &shared.progress)?;
-        let (embedder, embedder_threads) = embedder::start(setup.config.model_dir.clone(), setup.config.device)?;
+        let (embedder, mut model_threads) = embedder::start(setup.config.model_dir.clone(), setup.config.device)?;
+        let reranker = Reranker::start(setup.config.reranker_dir.clone(), setup.config.device, &mut model_threads)?;
         shared.progress.set_paused(reader.paused()?);
         shared.mailbox.reread(control::open_rereads(&reader)?);
         let backlog = shared.backlog(&store, &embedder);
         let ingest = shared.ingest(&setup, &store, known);
         let mailbox = Arc::clone(&shared.mailbox);
         let log_key = store.writer.call(Writer::log_key).await??;
-        let operations = Arc::new(shared.operations(setup, &store, &embedder, log_key));
+        let operations = Arc::new(shared.operations(setup, &store, &embedder, reranker, log_key));
         Ok(Self {
             store,
             embedder,
-            embedder_threads,
+            model_threads,
             backlog,
             ingest,
             mailbox,
@@ -194,6 +197,11 @@ impl Shared {
             home: setup.home.clone(),
             known,
             writer: store.writer.clone(),
+            feedback: Feedback {
+                background: store.background.clone(),
+                writer: store.writer.clone(),
+                progress: Arc::clone(&self.progress),
+            },
             progress: Arc::clone(&self.progress),
             conversations: Arc::clone(&self.conversations),
             codes: self.codes.clone(),
@@ -201,13 +209,21 @@ impl Shared {
         })
     }
 
-    fn operations(self, setup: Setup, store: &Store, embedder: &EmbedderHandle, log_key: [u8; 32]) -> Operations {
+    fn operations(
+        self,
+        setup: Setup,
+        store: &Store,
+        embedder: &EmbedderHandle,
+        reranker: Reranker,
+        log_key: [u8; 32],
+    ) -> Operations {
         let profile = setup.config.recall.profile.name;
         Operations {
             recaller: Recaller {
                 prompts: store.prompts.clone(),
                 writer: store.writer.clone(),
                 embedder: embedder.clone(),
+                reranker,
                 codes: self.codes,
                 conversations: self.conversations,
                 progress: self.progress,

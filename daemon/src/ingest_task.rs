@@ -19,6 +19,7 @@ use crate::backlog_task::SharedCodes;
 use crate::clock;
 use crate::control::REREADS_DONE;
 use crate::conversations::Conversations;
+use crate::feedback::Feedback;
 use crate::politeness::Politeness;
 use crate::progress::Progress;
 use crate::project;
@@ -56,6 +57,8 @@ pub(crate) struct IngestSetup {
     pub known: Vec<KnownFile>,
     /// The store.
     pub writer: StoreHandle<Writer>,
+    /// What counts the uses of what was shown.
+    pub feedback: Feedback,
     /// Where to say what happens.
     pub progress: Arc<Progress>,
     /// What each conversation has been answered: a compaction ends it.
@@ -440,8 +443,9 @@ impl Ingest {
         let skipped = source.skipped_delta;
         let mut turns = Vec::with_capacity(advance.turns.len());
         let excluded = |turn: &Turn| turn.cwd.as_deref().is_some_and(|cwd| self.is_excluded(Path::new(cwd)));
-        let kept: Vec<&Turn> = advance.turns.iter().filter(|turn| !excluded(turn)).collect();
-        for turn in kept {
+        let mut kept = advance.turns;
+        kept.retain(|turn| !excluded(turn));
+        for turn in &kept {
             match self.upsert(turn)? {
                 Ok(upsert) => turns.push(upsert),
                 Err(panicked) => return Ok(Err(panicked)),
@@ -479,6 +483,7 @@ impl Ingest {
         self.setup.progress.set_ingest_problem(None);
         self.clear_trouble(&stat.path);
         self.setup.progress.ingested(&outcome);
+        self.setup.feedback.judge(kept);
         if skipped > 0 {
             tracing::warn!(file = %stat.path.display(), skipped, "lines that could not be read were passed over; see `remembrancer status`");
         }

@@ -1,7 +1,8 @@
 //! What runs: the daemon, and the command line that asks it.
 //!
 //! The path of a transcript line: `watch` (hint) → `scan` (what is new) → `source_file` (bytes to turns, by the processor)
-//! → `ingest_task` → `store` (one transaction) → `backlog_task` → `embedder` → `store`.
+//! → `ingest_task` → `store` (one transaction) → `backlog_task` → `embedder` → `store`; and of what was shown before,
+//! `feedback` counts what the line shows to have been used.
 //!
 //! The path of a prompt: `server` → `operations` → `recall_task` (deadline) → `store`'s reader with the processor's recall,
 //! and `embedder` beside it → `files` (the recollection file) → reply.
@@ -14,6 +15,8 @@ mod control;
 mod conversations;
 mod daemon;
 mod embedder;
+mod eval;
+mod feedback;
 mod files;
 mod guard;
 mod ingest_task;
@@ -23,6 +26,7 @@ mod politeness;
 mod progress;
 mod project;
 mod recall_task;
+mod reranker;
 mod scan;
 mod server;
 mod single;

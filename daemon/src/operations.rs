@@ -63,8 +63,13 @@ impl Operations {
 
     async fn status(&self) -> Result<Value, Refusal> {
         let mut status = self.read(|reader| control::store_status(reader, clock::now())).await?;
-        self.status
-            .add_to(&mut status, &self.recaller.progress, &self.recaller.embedder.state());
+        let Recaller {
+            progress,
+            embedder,
+            reranker,
+            ..
+        } = &self.recaller;
+        self.status.add_to(&mut status, progress, &embedder.state(), reranker);
         Ok(status)
     }
 

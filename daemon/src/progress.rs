@@ -41,6 +41,8 @@ pub(crate) struct RecallStatistics {
     pub count: u64,
     /// How many were shown something.
     pub shown: u64,
+    /// How many recollections turned out to be used.
+    pub used: u64,
     /// How often each degradation occurred.
     pub degradations: BTreeMap<String, u64>,
     /// How often each reason for silence occurred.
@@ -195,6 +197,11 @@ impl Progress {
         if let Some(reason) = reason {
             *recalls.silences.entry(reason.to_owned()).or_default() += 1;
         }
+    }
+
+    /// Recollections turned out to be used.
+    pub(crate) fn used(&self, recollections: u64) {
+        lock(&self.recalls).used += recollections;
     }
 
     /// Recalls since the start.

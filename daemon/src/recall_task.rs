@@ -25,6 +25,7 @@ use crate::embedder::{EmbedderHandle, ModelState, PendingEmbedding};
 use crate::files;
 use crate::progress::Progress;
 use crate::project;
+use crate::reranker::Reranker;
 use crate::store::{StoreGone, StoreHandle};
 
 /// The agent in whose name the command line asks.
@@ -45,6 +46,8 @@ pub(crate) struct Recaller {
     pub writer: StoreHandle<Writer>,
     /// The model.
     pub embedder: EmbedderHandle,
+    /// The reranker.
+    pub reranker: Reranker,
     /// The codes of all embedded episodes.
     pub codes: SharedCodes,
     /// What each conversation has been answered.
@@ -304,6 +307,7 @@ impl Search {
             codes: &self.recaller.codes,
             model_id: &model_id,
             embedding: &mut |patience| embedding.wait(patience),
+            reranker: self.recaller.reranker.ready(),
         };
         Ok(Found::Recalled(Box::new(recall(
             &question,
@@ -328,10 +332,12 @@ impl Search {
 
     fn session_state(&self, reader: &Reader) -> Result<SessionState, QueryError> {
         let (answered_topic, mut left_out) = self.recaller.conversations.state(&self.asked.session);
-        left_out.extend(reader.live_context(&self.asked.session)?);
+        let conversation = reader.live_context(&self.asked.session)?;
+        left_out.extend(&conversation);
         left_out.extend(reader.shown_in_session(&self.asked.session)?);
         Ok(SessionState {
             answered_topic,
+            conversation,
             left_out,
         })
     }

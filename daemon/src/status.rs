@@ -9,6 +9,7 @@ use crate::clock;
 use crate::control::rfc3339;
 use crate::embedder::ModelState;
 use crate::progress::Progress;
+use crate::reranker::Reranker;
 
 /// What does not change while the process runs.
 #[derive(Debug, Clone)]
@@ -25,7 +26,7 @@ pub(crate) struct DaemonStatus {
 
 impl DaemonStatus {
     /// Adds what is known of the process to the store's `status`.
-    pub(crate) fn add_to(&self, status: &mut Value, progress: &Progress, model: &ModelState) {
+    pub(crate) fn add_to(&self, status: &mut Value, progress: &Progress, model: &ModelState, reranker: &Reranker) {
         let counts = progress.counts();
         let recalls = progress.recalls();
         let millis = |of: f64| recalls.percentile(of).map(|took| took.as_micros() as f64 / 1_000.0);
@@ -45,6 +46,7 @@ impl DaemonStatus {
                 "roots": self.roots,
                 "profile": self.profile,
                 "model": model.describe(),
+                "reranker": reranker.describe(),
                 "memory": memory(),
             },
             "ingest": {
@@ -58,6 +60,7 @@ impl DaemonStatus {
             "recalls": {
                 "count": recalls.count,
                 "shown": recalls.shown,
+                "recollections_used": recalls.used,
                 "p50_millis": millis(0.5),
                 "p99_millis": millis(0.99),
                 "nothing_shown_because": recalls.silences,

@@ -13,6 +13,7 @@ mod error;
 mod folder;
 mod kernels;
 mod lane;
+mod layers;
 mod packed;
 mod padded;
 mod passage;
@@ -21,6 +22,12 @@ mod tokenize;
 mod vector;
 mod weights;
 mod words;
+
+pub(crate) use folder::Folder;
+pub(crate) use layers::Layers;
+pub(crate) use tokenize::Tokens;
+pub(crate) use weights::Weights;
+pub(crate) use words::InputTables;
 
 pub use device::{DeviceChoice, UnknownDevice};
 pub use embedder::{BertEmbedder, EMBEDDED_MODEL_ID};

@@ -12,8 +12,11 @@ mod deadline;
 mod fence;
 
 pub mod embed;
+pub mod eval;
+pub mod feedback;
 pub mod ingest;
 pub mod recall;
+pub mod rerank;
 
 pub use deadline::{Deadline, Stopwatch};
 pub use fence::{FENCE_CLOSE, FENCE_OPEN_PREFIX, strip_fenced};

@@ -4,20 +4,31 @@
 //! has been shown, and a [`Deadline`]. Out: a [`Recall`]: up to three recollections with their text, or the reason for
 //! silence, and the log that `why` explains. Never an error: a leg that is late or fails is absent.
 //!
-//! The steps, each in the file of its name: `query` → `gate` → `legs` → `pool` → `rank`/`fusion` → `coverage`/`gate` →
-//! `recollection`. SQL lives in the schema crate.
+//! The steps, each in the file of its name: `query` → `gate` → `legs` → `pool` → `rank`/`fusion` → `weigh` → `reranking`
+//! → `choose`/`gate` → `recollection`. SQL lives in the schema crate.
 
+mod chatter;
 mod choose;
 mod coarse;
-mod coverage;
+mod evidence;
+mod expansion;
+mod floor;
 mod fusion;
 mod gate;
+mod graph;
+mod leg;
 mod legs;
+mod linear;
 mod pool;
 mod profile;
 mod query;
 mod rank;
 mod recollection;
+mod reranking;
+mod support;
+mod time_words;
+mod weigh;
+mod weights;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -29,19 +40,30 @@ use remembrancer_schema::{
 };
 
 pub use coarse::CodeIndex;
-pub use fusion::{Candidate, Fused, LegRanks, fuse, importance_bonus};
-pub use gate::{Dropped, FLOOR, Floor, SAME_TOPIC_COSINE, Silence, Support};
+pub use evidence::{Evidence, FEATURES};
+pub use floor::{Backing, Dropped, FLOOR, Floor, OPEN_FLOOR};
+pub use fusion::{Candidate, Fused, fuse};
+pub use gate::{SAME_TOPIC_COSINE, Silence};
+pub use leg::{Leg, LegRanks};
 pub use legs::{BM25_LIMIT, COARSE_LIMIT, EmbeddingSource, RECENT_LIMIT};
-pub use profile::{ImportanceRule, Leg, PROFILES, Profile, UNION};
+pub use linear::{AnswerModel, LinearModel};
+pub use profile::{
+    Asking, CONVEX, DEFAULT, ImportanceRule, Lexical, PROFILES, Profile, RRF, RankFusion, Rule, SINGLE_LEGS, UNION, V2, WEIGHTED,
+};
 pub use query::Query;
 pub use rank::{Best, dense_ranks};
 pub use recollection::{CAPS, Caps, Header, block, clean, cut, empty_block, estimated_tokens};
+pub use reranking::RERANKED;
+pub use support::{SUPPORT_FEATURES, Support};
+pub use weigh::{WEIGHED, Weighed, Weighing};
 
 use crate::deadline::{Deadline, Stopwatch};
 use crate::embed::Embedding;
+use crate::rerank::{Blend, Rerank, Reranking};
 use choose::{Choice, choose};
 use legs::Bounds;
-use pool::Found;
+use pool::{Compared, Found};
+use weigh::weigh;
 
 /// Which projects a recall looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,8 +90,14 @@ pub enum Degradation {
     Bm25Absent,
     /// The recency pool is absent.
     RecentAbsent,
+    /// The expansion leg is absent.
+    ExpansionAbsent,
+    /// The graph leg is absent.
+    GraphAbsent,
     /// The candidates could not be read in time.
     PoolAbsent,
+    /// The reranker failed, or there was no time for it.
+    RerankerAbsent,
 }
 
 impl Degradation {
@@ -81,7 +109,10 @@ impl Degradation {
             Self::NoModel => "no-model",
             Self::Bm25Absent => "bm25-absent",
             Self::RecentAbsent => "recent-absent",
+            Self::ExpansionAbsent => "expansion-absent",
+            Self::GraphAbsent => "graph-absent",
             Self::PoolAbsent => "pool-absent",
+            Self::RerankerAbsent => "reranker-absent",
         }
     }
 }
@@ -96,7 +127,7 @@ impl fmt::Display for Degradation {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallSettings {
     /// The fusion profile.
-    pub profile: &'static Profile,
+    pub profile: Profile,
     /// Which projects take part.
     pub scope: ScopeRule,
     /// How many recollections are shown at most.
@@ -107,20 +138,35 @@ pub struct RecallSettings {
     pub same_topic_cosine: f32,
     /// The caps of the text.
     pub caps: Caps,
-    /// Time kept back for what follows the embedding: pool, fusion, text, file.
+    /// How a reranker's scores meet the order that it is given, where there is a reranker.
+    pub blend: Blend,
+    /// Time kept back for what follows the embedding, and again for what follows the reranker: pool, fusion, text, file.
     pub reserve: Duration,
 }
 
 impl Default for RecallSettings {
     fn default() -> Self {
         Self {
-            profile: &UNION,
+            profile: DEFAULT,
             scope: ScopeRule::default(),
             top: 3,
             floor: FLOOR,
             same_topic_cosine: SAME_TOPIC_COSINE,
             caps: CAPS,
+            blend: Blend::default(),
             reserve: Duration::from_millis(50),
+        }
+    }
+}
+
+impl RecallSettings {
+    /// The same with every relevance gate and cap open: what a bench judges a ranking by.
+    #[must_use]
+    pub fn without_gates(self) -> Self {
+        Self {
+            floor: OPEN_FLOOR,
+            caps: Caps::NONE,
+            ..self
         }
     }
 }
@@ -147,6 +193,8 @@ pub struct Question {
 pub struct SessionState {
     /// The embedding of the last prompt that was answered with something.
     pub answered_topic: Option<Embedding>,
+    /// The session's own episodes, oldest first: the second query of profiles with an expansion leg.
+    pub conversation: Vec<EpisodeId>,
     /// Episodes in the session's own context, or shown in it since its last compaction.
     pub left_out: HashSet<EpisodeId>,
 }
@@ -177,6 +225,8 @@ pub struct Recall {
     pub degradations: Vec<Degradation>,
     /// The prompt's embedding, if it arrived.
     pub embedding: Option<Embedding>,
+    /// The candidates that were weighed, best first: what a bench learns from.
+    pub weighing: Weighing,
     /// What `why` explains.
     pub log: RecollectionLog,
 }
@@ -194,12 +244,14 @@ pub struct Sources<'a> {
     pub model_id: &'a str,
     /// The prompt's embedding as it arrives.
     pub embedding: &'a mut EmbeddingSource<'a>,
+    /// What reads the best candidates together with the prompt, if anything does.
+    pub reranker: Option<&'a dyn Rerank>,
 }
 
 /// Recalls for one prompt.
 ///
 /// The deadline holds for all of it: reads are interrupted when it passes, and the embedding is waited for until
-/// `settings.reserve` before it.
+/// `settings.reserve` before it; so is the reranker.
 pub fn recall(
     question: &Question,
     session: &SessionState,
@@ -215,6 +267,27 @@ pub fn recall(
     work.finish(chosen, settings)
 }
 
+/// The episodes nearest to the prompt and, where it counts, to the conversation.
+fn coarse(codes: &RwLock<CodeIndex>, compared: Compared<'_>, bounds: &Bounds<'_>) -> Vec<EpisodeId> {
+    let queries = [compared.prompt, compared.conversation].into_iter().flatten();
+    let codes = codes.read().unwrap_or_else(PoisonError::into_inner);
+    queries.flat_map(|query| legs::coarse(&codes, query, bounds)).collect()
+}
+
+/// The candidate pool of one prompt with every leg's values, before any fusion: what a bench fuses in many ways.
+///
+/// # Errors
+/// Why nothing is asked, or nothing could be.
+pub fn candidate_pool(
+    question: &Question,
+    session: &SessionState,
+    sources: Sources<'_>,
+    settings: &RecallSettings,
+    deadline: Deadline,
+) -> Result<Vec<Candidate>, Silence> {
+    Work::new(question).pool(session, sources, settings, deadline)
+}
+
 /// One recall in progress.
 struct Work<'a> {
     question: &'a Question,
@@ -222,6 +295,7 @@ struct Work<'a> {
     degradations: Vec<Degradation>,
     embedding: Option<Embedding>,
     pool: usize,
+    weighing: Weighing,
     candidates: Vec<LoggedCandidate>,
 }
 
@@ -233,6 +307,7 @@ impl<'a> Work<'a> {
             degradations: Vec::new(),
             embedding: None,
             pool: 0,
+            weighing: Weighing::default(),
             candidates: Vec::new(),
         }
     }
@@ -244,13 +319,55 @@ impl<'a> Work<'a> {
         settings: &RecallSettings,
         deadline: Deadline,
     ) -> Result<Vec<Recollection>, Silence> {
+        let (reader, reranker) = (sources.reader, sources.reranker);
+        let pool = self.pool(session, sources, settings, deadline)?;
+        if pool.is_empty() {
+            return Err(if session.left_out.is_empty() {
+                Silence::NothingFound
+            } else {
+                Silence::AlreadyInContext
+            });
+        }
+        let question = self.question;
+        let fused = fuse(pool, &settings.profile, question.now);
+        self.watch.lap("fusion");
+        let weighing = weigh(
+            reader,
+            &question.query,
+            fused,
+            &settings.profile,
+            |fused| settings.scope != ScopeRule::ProjectFirst || fused.candidate.row.project == question.project,
+            question.now,
+        );
+        self.watch.lap("weigh");
+        self.weighing = weighing.map_err(|error| self.unreadable(&error))?;
+        if let Some(reranker) = reranker {
+            self.rerank(&Reranking {
+                reranker,
+                rule: settings.blend,
+                deadline: deadline.earlier_by(settings.reserve),
+            });
+        }
+        self.choose(settings)
+    }
+
+    /// Runs the gates that need no candidates, then the legs, and gathers what they find.
+    fn pool(
+        &mut self,
+        session: &SessionState,
+        sources: Sources<'_>,
+        settings: &RecallSettings,
+        deadline: Deadline,
+    ) -> Result<Vec<Candidate>, Silence> {
         let Sources {
             reader,
             codes,
             model_id,
             embedding,
+            reranker: _,
         } = sources;
         let query = &self.question.query;
+        let profile = &settings.profile;
         if let Some(silence) = gate::before_search(query) {
             return Err(silence);
         }
@@ -260,9 +377,8 @@ impl<'a> Work<'a> {
             left_out: &session.left_out,
         };
         let mut found = Found {
-            bm25: self.absent_if_late(legs::bm25(reader, query, &bounds)),
-            recent: Vec::new(),
-            coarse: Vec::new(),
+            words: self.absent_if_late(legs::bm25(reader, query, &bounds, &profile.lexical)),
+            ..Found::default()
         };
         self.watch.lap("bm25");
         found.recent = self.absent_if_late(legs::recent(reader, &bounds));
@@ -270,20 +386,29 @@ impl<'a> Work<'a> {
         self.await_embedding(embedding, deadline.earlier_by(settings.reserve));
         self.watch.lap("embedding");
         self.stays_on_topic(session, settings)?;
-        if let Some(embedding) = &self.embedding {
-            let codes = codes.read().unwrap_or_else(PoisonError::into_inner);
-            found.coarse = legs::coarse(&codes, embedding, &bounds);
-        }
+        let prompt = self.embedding.clone();
+        let conversation = self.conversation(reader, session, model_id, profile);
+        let compared = Compared {
+            model_id,
+            prompt: prompt.as_ref(),
+            conversation: conversation.as_ref(),
+        };
+        found.coarse = coarse(codes, compared, &bounds);
         self.watch.lap("coarse");
-        let fused = self.fused(reader, &found, model_id, settings)?;
-        if fused.is_empty() {
-            return Err(if session.left_out.is_empty() {
-                Silence::NothingFound
-            } else {
-                Silence::AlreadyInContext
-            });
+        let mut pool =
+            pool::candidates(reader, &found.union(), &found.words, compared).map_err(|error| self.unreadable(&error))?;
+        if profile.counts(Leg::Graph) {
+            let linked = graph::add_linked(reader, &mut pool, &found.words, compared, &bounds);
+            if let Err(degradation) = linked {
+                self.degradations.push(degradation);
+            }
         }
-        self.choose(reader, &fused, settings)
+        if settings.scope == ScopeRule::ProjectFirst {
+            pool::drop_weak_foreigners(&mut pool, self.question.project, settings.floor.foreign_cosine);
+        }
+        self.pool = pool.len();
+        self.watch.lap("pool");
+        Ok(pool)
     }
 
     fn absent_if_late<T: Default>(&mut self, leg: Result<T, Degradation>) -> T {
@@ -291,6 +416,14 @@ impl<'a> Work<'a> {
             self.degradations.push(degradation);
             T::default()
         })
+    }
+
+    fn conversation(&mut self, reader: &Reader, session: &SessionState, model_id: &str, profile: &Profile) -> Option<Embedding> {
+        if !profile.counts(Leg::Expansion) {
+            return None;
+        }
+        let read = expansion::conversation(reader, &session.conversation, model_id);
+        self.absent_if_late(read.map_err(legs::absent(Degradation::ExpansionAbsent)))
     }
 
     fn await_embedding(&mut self, embedding: &mut EmbeddingSource<'_>, until: Deadline) {
@@ -309,29 +442,15 @@ impl<'a> Work<'a> {
         if same { Err(Silence::SameTopic) } else { Ok(()) }
     }
 
-    fn fused(
-        &mut self,
-        reader: &Reader,
-        found: &Found,
-        model_id: &str,
-        settings: &RecallSettings,
-    ) -> Result<Vec<Fused>, Silence> {
-        let mut pool =
-            pool::candidates(reader, found, self.embedding.as_ref(), model_id).map_err(|error| self.unreadable(&error))?;
-        if settings.scope == ScopeRule::ProjectFirst {
-            pool::drop_weak_foreigners(&mut pool, self.question.project, settings.floor.foreign_cosine);
-        }
-        self.pool = pool.len();
-        self.watch.lap("pool");
-        let fused = fuse(pool, settings.profile, self.question.now);
-        self.watch.lap("fusion");
-        Ok(fused)
+    fn rerank(&mut self, reranking: &Reranking<'_>) {
+        let reranked = reranking::rerank(&self.question.query, &mut self.weighing, reranking);
+        self.absent_if_late(reranked);
+        self.watch.lap("rerank");
     }
 
-    fn choose(&mut self, reader: &Reader, fused: &[Fused], settings: &RecallSettings) -> Result<Vec<Recollection>, Silence> {
-        let choice = choose(reader, &self.question.query, fused, self.question.project, settings);
+    fn choose(&mut self, settings: &RecallSettings) -> Result<Vec<Recollection>, Silence> {
+        let Choice { recollections, judged } = choose(&self.weighing, self.question.project, settings);
         self.watch.lap("choose");
-        let Choice { recollections, judged } = choice.map_err(|error| self.unreadable(&error))?;
         self.candidates = judged;
         if recollections.is_empty() {
             Err(Silence::NothingRelevant)
@@ -387,6 +506,7 @@ impl<'a> Work<'a> {
             silence,
             degradations: self.degradations,
             embedding: self.embedding,
+            weighing: self.weighing,
         }
     }
 

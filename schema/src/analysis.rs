@@ -39,6 +39,11 @@ pub fn terms(text: &str) -> Vec<String> {
     terms
 }
 
+/// Gives the terms of a text to `sink` in order, as indexed, without keeping any: for counting over many texts.
+pub fn for_each_term(text: &str, sink: &mut dyn FnMut(&str)) {
+    split::each_term(text, sink);
+}
+
 /// The terms of a prompt that are worth asking for: each once, without stop words (unless nothing else is left), in
 /// the order of their first appearance. Over `max`, those that look like identifiers go before plain words, and longer
 /// ones before shorter ones.

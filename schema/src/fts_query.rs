@@ -13,15 +13,19 @@ const MOST_TERMS: usize = 256;
 pub struct MatchExpression(String);
 
 impl MatchExpression {
-    /// Episodes that hold any of the terms; `project: Some(p)` only those of that project (`Some(None)`: of none).
-    /// None if no term is left to ask for.
-    pub fn any_of(terms: &[String], project: Option<Option<ProjectId>>) -> Option<Self> {
-        Self::joined(terms, " OR ", project.map_or(Scope::All, Scope::Project))
+    /// Episodes in scope that hold any of the terms. None if no term is left to ask for.
+    pub fn any_of(terms: &[String], scope: Scope) -> Option<Self> {
+        Self::joined(terms, " OR ", scope)
     }
 
     /// Episodes that hold all of the terms, else as [`MatchExpression::any_of`].
-    pub fn all_of(terms: &[String], project: Option<Option<ProjectId>>) -> Option<Self> {
-        Self::joined(terms, " AND ", project.map_or(Scope::All, Scope::Project))
+    pub fn all_of(terms: &[String], scope: Scope) -> Option<Self> {
+        Self::joined(terms, " AND ", scope)
+    }
+
+    /// Episodes that touched any of these: the terms are looked for among files, commands and errors alone.
+    pub fn any_of_facets(terms: &[String], scope: Scope) -> Option<Self> {
+        Self::joined_in("facets : ", terms, " OR ", scope)
     }
 
     /// The expression as FTS5 reads it.
@@ -30,14 +34,19 @@ impl MatchExpression {
     }
 
     fn joined(terms: &[String], operator: &str, scope: Scope) -> Option<Self> {
+        Self::joined_in("", terms, operator, scope)
+    }
+
+    fn joined_in(column: &str, terms: &[String], operator: &str, scope: Scope) -> Option<Self> {
         let quoted: Vec<String> = terms.iter().filter_map(|term| quote(term)).take(MOST_TERMS).collect();
         if quoted.is_empty() {
             return None;
         }
         let any = quoted.join(operator);
-        Some(Self(match scope {
-            Scope::Project(project) => format!("\"{}\" AND ({any})", project_token(project)),
-            Scope::All => any,
+        Some(Self(match (scope, column) {
+            (Scope::Project(project), _) => format!("\"{}\" AND {column}({any})", project_token(project)),
+            (Scope::All, "") => any,
+            (Scope::All, _) => format!("{column}({any})"),
         }))
     }
 }

@@ -36,15 +36,16 @@ mod query;
 #[cfg(test)]
 mod testing;
 
-pub use analysis::{ANALYSIS_VERSION, index_text, query_terms, terms};
+pub use analysis::{ANALYSIS_VERSION, for_each_term, index_text, query_terms, terms};
 pub use error::{CopyError, MigrateError, OpenError, QueryError};
 pub use fts_query::MatchExpression;
 pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
-pub use query::{Reader, Scope};
+pub use query::{FieldWeights, Reader, Scope};
 pub use rows::{
     BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeText, Facets, ForgetTarget, Forgotten, Importance, IngestBatch,
-    IngestOutcome, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount, RecollectionLog, SessionKey,
-    SessionUpdate, SourcePosition, SourceProblem, SourceRow, SourceUpdate, StoreStats, TurnUpsert,
+    IngestOutcome, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount, RecollectionLog,
+    RecollectionUse, SessionKey, SessionUpdate, Showing, SourcePosition, SourceProblem, SourceRow, SourceUpdate, StoreStats,
+    TurnUpsert,
 };
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
 pub use vector_code::bit_code;

@@ -34,6 +34,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "0007_problems",
     "0008_accessed_at_index",
     "0009_project_accessed_at_index",
+    "0010_recollection_uses",
 ];
 
 /// The version that this crate reads and writes.

@@ -15,6 +15,7 @@ use crate::open;
 mod backlog;
 mod bm25;
 mod episodes;
+mod neighbours;
 mod plans;
 mod recency;
 mod recollections;
@@ -24,6 +25,8 @@ mod sources;
 mod stats;
 pub(crate) mod targets;
 mod vector;
+
+pub use bm25::FieldWeights;
 
 /// Virtual-machine steps between two looks at the deadline: some tens of microseconds of work.
 const STEPS_BETWEEN_CHECKS: i32 = 1_000;

@@ -6,8 +6,9 @@ mod read;
 
 pub use given::{
     EmbeddedEpisode, Facets, ForgetTarget, Importance, IngestBatch, LoggedCandidate, NewEpisode, Origin, Pause, ProblemCount,
-    RecollectionLog, SessionKey, SessionUpdate, SourcePosition, SourceUpdate, TurnUpsert,
+    RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, SourcePosition, SourceUpdate, TurnUpsert,
 };
 pub use read::{
-    BacklogRow, CandidateRow, EpisodeText, Forgotten, IngestOutcome, LoggedRecollection, SourceProblem, SourceRow, StoreStats,
+    BacklogRow, CandidateRow, EpisodeText, Forgotten, IngestOutcome, LoggedRecollection, Showing, SourceProblem, SourceRow,
+    StoreStats,
 };

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use crate::{
-    ByteOffset, EmbeddedEpisode, EpisodeId, EpisodeUid, Facets, Importance, IngestBatch, MatchExpression, NewEpisode, Origin,
-    ProjectId, Reader, SessionKey, SourcePosition, SourceUpdate, TurnUid, TurnUpsert, UnixMillis, Writer, query_terms,
+    ByteOffset, EmbeddedEpisode, EpisodeId, EpisodeUid, Facets, FieldWeights, Importance, IngestBatch, MatchExpression,
+    NewEpisode, Origin, ProjectId, Reader, Scope, SessionKey, SourcePosition, SourceUpdate, TurnUid, TurnUpsert, UnixMillis,
+    Writer, query_terms,
 };
 
 /// A model of eight dimensions.
@@ -36,10 +37,10 @@ impl Store {
 
     /// Ids of the episodes that hold any word of `text`, best first.
     pub(crate) fn found(&self, text: &str) -> Vec<EpisodeId> {
-        match MatchExpression::any_of(&query_terms(text, 64), None) {
+        match MatchExpression::any_of(&query_terms(text, 64), Scope::All) {
             Some(expression) => self
                 .reader()
-                .bm25(&expression, 50)
+                .bm25(&expression, FieldWeights::EQUAL, 50)
                 .expect("searches")
                 .into_iter()
                 .map(|(id, _)| id)

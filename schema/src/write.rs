@@ -110,18 +110,12 @@ impl Writer {
         })
     }
 
-    /// Counts a use (a `show`, an MCP call, feedback): `access_count` and `accessed_at`.
+    /// Counts a use by the user's own act (a `show`, an MCP call): `access_count` and `accessed_at`.
     ///
     /// # Errors
     /// What SQLite reports; an episode that is gone is none.
     pub fn record_use(&mut self, id: EpisodeId, now: UnixMillis) -> Result<(), QueryError> {
-        self.within("record a use", |db| {
-            db.prepare_cached(
-                "UPDATE episodes SET access_count = access_count + 1, accessed_at = max(accessed_at, :now) WHERE id = :id",
-            )?
-            .execute(named_params! {":id": id, ":now": now})?;
-            Ok(())
-        })
+        self.within("record a use", |db| recollection::count_use(db, id, now))
     }
 
     /// Makes ingest and embedding rest, or (`None`) go on.

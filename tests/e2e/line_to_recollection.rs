@@ -13,7 +13,7 @@ const SEMANTICALLY: Duration = Duration::from_secs(5);
 const PROMPT: &str = "How can I back up the Postgres database every night?";
 const ANSWER: &str = "I added a cron job that dumps Postgres at 2 am, compresses the dump and keeps seven copies.";
 /// Shares no word with the turn.
-const REWORDED: &str = "schedule automatic daily SQL snapshots";
+const REWORDED: &str = "save our relational data automatically each evening";
 
 #[test]
 fn a_line_is_recalled_in_time() {

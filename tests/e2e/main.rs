@@ -6,11 +6,14 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of these tests are tests, too")]
 #![expect(clippy::print_stderr, reason = "a test prints what it measured, or why it is skipped")]
 
+mod as_transcripts;
 mod bad_input;
 mod budget;
 mod cli;
 mod deleted_and_rewritten;
 mod disk_full;
+mod eval;
+mod feedback;
 mod first_run;
 mod fork;
 mod hook;

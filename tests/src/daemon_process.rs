@@ -8,7 +8,7 @@ use remembrancer_hooks::{Client, ClientError};
 use serde_json::Value;
 
 use crate::sandbox::Sandbox;
-use crate::wait::{eventually, timed};
+use crate::wait::{eventually, timed, within};
 
 /// For the start, a flush, an embedding: far more than they take, since test machines are busy.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -82,8 +82,13 @@ impl DaemonProcess<'_> {
 
     /// Waits until that is embedded, too.
     pub fn embed_all(&self) {
+        self.embed_all_within(PATIENCE * 4);
+    }
+
+    /// The same, for what takes longer than any test has.
+    pub fn embed_all_within(&self, patience: Duration) {
         self.flush();
-        eventually("all episodes to be embedded", PATIENCE * 4, || {
+        eventually("all episodes to be embedded", patience, || {
             let status = self.status();
             (status["embedding_backlog"] == 0).then_some(())
         });
@@ -95,11 +100,20 @@ impl DaemonProcess<'_> {
     }
 
     /// Why the last prompt of `session` got what it got.
+    ///
+    /// # Panics
+    /// Where there is no log of it.
     pub fn why(&self, session: &str) -> Value {
+        self.why_within(PATIENCE, session)
+            .unwrap_or_else(|| panic!("no log of session {session}; {}", self.log()))
+    }
+
+    /// The same; `None` where there is no log of it before `patience` ends.
+    pub fn why_within(&self, patience: Duration, session: &str) -> Option<Value> {
         let request = Request::Why {
             session: Some(session.to_owned()),
         };
-        eventually("the log of the prompt", PATIENCE, || match self.try_ask(&request) {
+        within(patience, || match self.try_ask(&request) {
             Ok(Reply::Answer(Answer { ok: true, data, .. })) => Some(data),
             _ => None,
         })

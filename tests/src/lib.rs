@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "support for tests is a test, too")]
 
+pub mod conversations;
 pub mod corpus;
 mod daemon_process;
 mod sandbox;
@@ -14,7 +15,7 @@ pub use daemon_process::DaemonProcess;
 pub use sandbox::{HookOutput, Sandbox, any_file_holds};
 pub use shared::{shared, skip};
 pub use transcript::{Transcript, topic};
-pub use wait::{eventually, timed};
+pub use wait::{eventually, percentile, timed};
 
 /// A [`Sandbox`] with the binaries under test: only the test target itself knows where cargo put them. With `alone`, no other
 /// test of the process runs meanwhile.

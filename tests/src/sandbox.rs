@@ -186,7 +186,15 @@ impl Sandbox {
     /// # Panics
     /// Where it does not start.
     pub fn start(&self) -> DaemonProcess<'_> {
-        let mut daemon = self.start_unready();
+        self.start_with(&[])
+    }
+
+    /// The same with further environment variables.
+    ///
+    /// # Panics
+    /// As [`Sandbox::start`].
+    pub fn start_with(&self, variables: &[(&str, &str)]) -> DaemonProcess<'_> {
+        let mut daemon = self.spawn(variables);
         daemon.wait_until_ready();
         daemon
     }
@@ -196,6 +204,10 @@ impl Sandbox {
     /// # Panics
     /// Where it can't be started.
     pub fn start_unready(&self) -> DaemonProcess<'_> {
+        self.spawn(&[])
+    }
+
+    fn spawn(&self, variables: &[(&str, &str)]) -> DaemonProcess<'_> {
         let log = fs_err::OpenOptions::new()
             .create(true)
             .append(true)
@@ -203,6 +215,7 @@ impl Sandbox {
             .unwrap();
         let child = self
             .command(&["run"])
+            .envs(variables.iter().copied())
             .stderr(log.into_parts().0)
             .stdout(Stdio::null())
             .spawn()
@@ -324,6 +337,7 @@ impl Sandbox {
             .env_remove("REMEMBRANCER_SOCKET")
             .env_remove("REMEMBRANCER_GUARD")
             .env_remove("REMEMBRANCER_BUDGET")
+            .env_remove("RAG_FUSION_V2_ENABLED")
             .env_remove("NOTIFY_SOCKET")
             .current_dir(&home)
     }

@@ -3,7 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use jiff::civil::date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use remembrancer_hooks::clock::unix_millis;
+use remembrancer_schema::UnixMillis;
 use serde_json::{Value, json};
 
 /// A transcript that grows. Ids and times follow from the session and a counter, so that a file is the same every time.
@@ -12,7 +16,7 @@ pub struct Transcript {
     path: PathBuf,
     session: String,
     cwd: String,
-    day: u32,
+    next_at: Timestamp,
     records: u32,
     parent: Option<String>,
 }
@@ -25,7 +29,7 @@ impl Transcript {
             path: root.join(folder).join(format!("{session}.jsonl")),
             session: session.to_owned(),
             cwd: cwd.to_owned(),
-            day: 1,
+            next_at: begin_of_day(1),
             records: 0,
             parent: None,
         }
@@ -34,7 +38,16 @@ impl Transcript {
     /// The same, beginning on another day of August 2026 (1 to 28), for sessions of different ages.
     #[must_use]
     pub fn on_day(mut self, day: u32) -> Self {
-        self.day = day;
+        self.next_at = begin_of_day(day);
+        self
+    }
+
+    /// Lets the next record be of this time, and those after it follow by the minute.
+    ///
+    /// # Panics
+    /// Where the time is out of all bounds.
+    pub fn at(&mut self, time: UnixMillis) -> &mut Self {
+        self.next_at = Timestamp::from_millisecond(time.0).unwrap();
         self
     }
 
@@ -104,7 +117,7 @@ impl Transcript {
     /// # Panics
     /// Where the clock is out of all bounds.
     pub fn compaction(&mut self) -> &mut Self {
-        let timestamp = jiff::Timestamp::from_millisecond(unix_millis()).unwrap().to_string();
+        let timestamp = Timestamp::from_millisecond(unix_millis()).unwrap().to_string();
         let (uuid, _) = self.next();
         let boundary = json!({
             "type": "system", "subtype": "compact_boundary", "parentUuid": null, "uuid": uuid, "timestamp": timestamp,
@@ -160,10 +173,18 @@ impl Transcript {
         self.records += 1;
         let uuid = format!("uuid-{}-{}", self.session, self.records);
         self.parent = Some(uuid.clone());
-        let minutes = self.records;
-        let timestamp = format!("2026-08-{:02}T{:02}:{:02}:00.000Z", self.day, minutes / 60 % 24, minutes % 60);
+        let timestamp = format!("{:.3}", self.next_at);
+        self.next_at += BETWEEN_RECORDS;
         (uuid, timestamp)
     }
+}
+
+const BETWEEN_RECORDS: SignedDuration = SignedDuration::from_mins(1);
+
+/// A minute after the beginning of a day of August 2026.
+fn begin_of_day(day: u32) -> Timestamp {
+    let midnight = date(2026, 8, day as i8).to_zoned(TimeZone::UTC).unwrap();
+    midnight.timestamp() + BETWEEN_RECORDS
 }
 
 /// A prompt and an answer that are worth remembering; every number has its own, with its number in both.

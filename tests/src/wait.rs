@@ -1,4 +1,4 @@
-//! Waiting for a condition instead of for a time.
+//! Waiting for a condition instead of for a time, and measuring how long things take.
 
 use std::time::Duration;
 
@@ -11,13 +11,18 @@ const PAUSE: Duration = Duration::from_millis(10);
 ///
 /// # Panics
 /// When `patience` ends before: `what` is what was waited for.
-pub fn eventually<T>(what: &str, patience: Duration, mut look: impl FnMut() -> Option<T>) -> T {
+pub fn eventually<T>(what: &str, patience: Duration, look: impl FnMut() -> Option<T>) -> T {
+    within(patience, look).unwrap_or_else(|| panic!("waited {patience:?} in vain for {what}"))
+}
+
+/// Looks again and again until `look` gives something; `None` when `patience` ends before.
+pub(crate) fn within<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Deadline::after(patience);
     loop {
-        if let Some(found) = look() {
+        let found = look();
+        if found.is_some() || deadline.has_passed() {
             return found;
         }
-        assert!(!deadline.has_passed(), "waited {patience:?} in vain for {what}");
         std::thread::park_timeout(PAUSE);
     }
 }
@@ -28,4 +33,10 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let result = work();
     watch.lap("work");
     (result, watch.total())
+}
+
+/// The time that this `share` (0 to 1) of the `sorted` times don't exceed; `None` of no times.
+pub fn percentile(sorted: &[Duration], share: f64) -> Option<Duration> {
+    let last = sorted.len().checked_sub(1)?;
+    Some(sorted[(last as f64 * share).round() as usize])
 }

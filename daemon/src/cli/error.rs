@@ -69,7 +69,7 @@ impl fmt::Display for CliError {
 }
 
 /// An error and its causes on one line.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -191,6 +191,7 @@ fn recall_offline(
                 .embed_query(&question.query.text)
                 .map_err(|_| Degradation::EmbeddingFailed),
         },
+        reranker: None,
     };
     Ok(recall(
         &question,

@@ -85,6 +85,9 @@ fn print_status(status: &Value) {
             .or(status["embedding_model"].as_str())
             .unwrap_or("none yet")
     );
+    if let Some(reranker) = status["daemon"]["reranker"].as_str() {
+        say!("reranker:   {reranker}");
+    }
     say!(
         "disk:       {:.1} MB",
         (number(&status["database_bytes"]) + number(&status["wal_bytes"])) as f64 / 1e6
@@ -106,8 +109,9 @@ fn print_recalls(recalls: &Value) {
     match (recalls["p50_millis"].as_f64(), recalls["p99_millis"].as_f64()) {
         (Some(p50), Some(p99)) => {
             say!(
-                "recalls:    {count}, {} shown something; p50 {p50:.1} ms, p99 {p99:.1} ms",
-                recalls["shown"]
+                "recalls:    {count}, {} shown something, of which {} recollections were used; p50 {p50:.1} ms, p99 {p99:.1} ms",
+                recalls["shown"],
+                recalls["recollections_used"]
             );
         }
         _ => say!("recalls:    none yet"),

@@ -49,6 +49,11 @@ impl Place {
             home: None,
             known: self.reader().sources().unwrap().into_iter().map(KnownFile::from).collect(),
             writer: self.store.writer.clone(),
+            feedback: Feedback {
+                background: self.store.background.clone(),
+                writer: self.store.writer.clone(),
+                progress: Arc::clone(&self.progress),
+            },
             progress: Arc::clone(&self.progress),
             conversations: Arc::default(),
             mailbox: Arc::clone(&self.mailbox),

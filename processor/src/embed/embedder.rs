@@ -2,14 +2,10 @@
 
 use std::path::Path;
 
-use candle_core::Device;
-use candle_transformers::models::bert::Config;
-
 use super::batch::{BATCH_TOKENS, batches};
 use super::folder::{Folder, Pooling, parse_config};
-use super::packed::PackedLayers;
-use super::padded::PaddedLayers;
-use super::tokenize::Tokens;
+use super::layers::Layers;
+use super::tokenize::{PASSAGE_TOKENS, Tokens};
 use super::weights::Weights;
 use super::words::InputTables;
 use super::{DeviceChoice, Embed, EmbedError, Embedding};
@@ -32,11 +28,6 @@ pub struct BertEmbedder {
     pooling: Pooling,
 }
 
-enum Layers {
-    Packed(PackedLayers),
-    Padded(PaddedLayers),
-}
-
 impl BertEmbedder {
     /// The model that is built in, on the processor. Takes about 50 ms and 43 MB.
     ///
@@ -57,7 +48,7 @@ impl BertEmbedder {
         Ok(Self {
             model_id: EMBEDDED_MODEL_ID.to_owned(),
             dimension: config.hidden_size,
-            tokens: tokens(Path::new("<built in>/tokenizer.json"), TOKENIZER, &config)?,
+            tokens: Tokens::parse(Path::new("<built in>/tokenizer.json"), TOKENIZER, &config, PASSAGE_TOKENS)?,
             input: InputTables::built_in(&weights, &config)?,
             layers: Layers::load(&weights, &config, device.open()?)?,
             pooling: Pooling::Mean,
@@ -74,7 +65,7 @@ impl BertEmbedder {
         let weights = Weights::parse(&folder.weights_path, &folder.weights)?;
         Ok(Self {
             dimension: folder.config.hidden_size,
-            tokens: tokens(&folder.tokenizer_path, &folder.tokenizer, &folder.config)?,
+            tokens: Tokens::parse(&folder.tokenizer_path, &folder.tokenizer, &folder.config, PASSAGE_TOKENS)?,
             input: InputTables::in_floats(&weights, &folder.config)?,
             layers: Layers::load(&weights, &folder.config, device.open()?)?,
             pooling: folder.pooling,
@@ -86,10 +77,7 @@ impl BertEmbedder {
     fn forward(&self, texts: &[&[u32]]) -> Result<Vec<Embedding>, EmbedError> {
         let lengths: Vec<usize> = texts.iter().map(|tokens| tokens.len()).collect();
         let rows = self.input.rows(texts.iter().copied());
-        let rows = match &self.layers {
-            Layers::Packed(layers) => layers.forward(&rows, &lengths)?,
-            Layers::Padded(layers) => layers.forward(&rows, &lengths)?,
-        };
+        let rows = self.layers.forward(&rows, &lengths)?;
         let mut rest = &rows[..];
         let mut embeddings = Vec::with_capacity(texts.len());
         for length in lengths {
@@ -113,31 +101,6 @@ impl BertEmbedder {
         }
         pooled
     }
-}
-
-impl Layers {
-    fn load(weights: &Weights<'_>, config: &Config, device: Device) -> Result<Self, EmbedError> {
-        if device.is_cpu() {
-            Ok(Self::Packed(PackedLayers::load(weights, config)?))
-        } else {
-            Ok(Self::Padded(PaddedLayers::load(weights, config, device)?))
-        }
-    }
-}
-
-fn tokens(path: &Path, bytes: &[u8], config: &Config) -> Result<Tokens, EmbedError> {
-    let tokens = Tokens::parse(path, bytes, config.max_position_embeddings)?;
-    if tokens.vocabulary() > config.vocab_size {
-        return Err(EmbedError::Tokenizer {
-            path: path.to_owned(),
-            reason: format!(
-                "{} different tokens, but config.json has {}",
-                tokens.vocabulary(),
-                config.vocab_size
-            ),
-        });
-    }
-    Ok(tokens)
 }
 
 impl Embed for BertEmbedder {

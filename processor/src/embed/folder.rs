@@ -20,6 +20,8 @@ pub(crate) enum Pooling {
 /// The files' bytes.
 pub(crate) struct Folder {
     pub(crate) config: Config,
+    pub(crate) config_bytes: Vec<u8>,
+    pub(crate) config_path: PathBuf,
     pub(crate) pooling: Pooling,
     pub(crate) tokenizer: Vec<u8>,
     pub(crate) tokenizer_path: PathBuf,
@@ -53,6 +55,8 @@ impl Folder {
         let model_id = format!("{}/{sum}", name.as_deref().unwrap_or("model"));
         Ok(Self {
             config,
+            config_bytes,
+            config_path,
             pooling,
             tokenizer,
             tokenizer_path,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use candle_transformers::models::bert::Config;
 use tokenizers::Tokenizer;
 
 use super::EmbedError;
@@ -27,8 +28,8 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// Reads a `tokenizer.json`; lengths are set here, whatever the file says of truncation and padding.
-    pub(crate) fn parse(path: &Path, bytes: &[u8], positions: usize) -> Result<Self, EmbedError> {
+    /// Reads a `tokenizer.json` for inputs of at most `longest` tokens, whatever the file says of truncation and padding.
+    pub(crate) fn parse(path: &Path, bytes: &[u8], config: &Config, longest: usize) -> Result<Self, EmbedError> {
         let refuse = |reason: String| EmbedError::Tokenizer {
             path: path.to_owned(),
             reason,
@@ -43,15 +44,32 @@ impl Tokens {
                 marks.len()
             )));
         }
+        let vocabulary = tokenizer.get_vocab_size(true);
+        if vocabulary > config.vocab_size {
+            return Err(refuse(format!(
+                "{vocabulary} different tokens, but config.json has {}",
+                config.vocab_size
+            )));
+        }
         Ok(Self {
             tokenizer,
-            window: positions.min(PASSAGE_TOKENS),
+            window: config.max_position_embeddings.min(longest),
         })
     }
 
-    /// The number of different tokens.
-    pub(crate) fn vocabulary(&self) -> usize {
-        self.tokenizer.get_vocab_size(true)
+    /// The longest input, in tokens.
+    pub(crate) fn window(&self) -> usize {
+        self.window
+    }
+
+    /// Whether a pair becomes `[CLS] first [SEP] second [SEP]` with token type 0 up to the first `[SEP]` and 1 after it.
+    pub(crate) fn joins_pairs(&self) -> Result<bool, EmbedError> {
+        let (first, second) = (self.encode("a")?, self.encode("b")?);
+        let Ok(pair) = self.tokenizer.encode_fast(("a", "b"), true) else {
+            return Ok(false);
+        };
+        let types = [vec![0; first.len()], vec![1; second.len() - 1]].concat();
+        Ok(pair.get_ids() == [&first[..], &second[1..]].concat() && pair.get_type_ids() == types)
     }
 
     /// A prompt's tokens: whole, or its head and tail.
@@ -65,7 +83,8 @@ impl Tokens {
         self.head_and_tail(text, self.window - 1, 1)
     }
 
-    fn head_and_tail(&self, text: &str, head: usize, tail: usize) -> Result<Vec<u32>, EmbedError> {
+    /// A text's tokens, both marks among them: whole, or its first `head` and last `tail`.
+    pub(crate) fn head_and_tail(&self, text: &str, head: usize, tail: usize) -> Result<Vec<u32>, EmbedError> {
         let (head_bytes, tail_bytes) = (head * BYTES_PER_TOKEN, tail * BYTES_PER_TOKEN);
         if text.len() <= head_bytes + tail_bytes {
             let all = self.encode(text)?;

@@ -20,8 +20,10 @@ enum WordTable {
 /// The model's lookup tables.
 pub(crate) struct InputTables {
     words: WordTable,
-    /// One row a position, the row of token type 0 added: only single texts are embedded.
+    /// One row a position, the row of token type 0 added.
     positions: Vec<f32>,
+    /// What token type 1 adds to that; empty if the model has one type.
+    second_type: Vec<f32>,
     norm: NormParameters,
     columns: usize,
 }
@@ -51,9 +53,11 @@ impl InputTables {
         for row in positions.chunks_exact_mut(columns) {
             add(row, first_type);
         }
+        let second_type = types[columns..].iter().zip(first_type).map(|(second, first)| second - first);
         let norm = weights.norm("embeddings.LayerNorm", columns, config.layer_norm_eps)?;
         Ok(Self {
             words,
+            second_type: second_type.collect(),
             positions,
             norm,
             columns,
@@ -65,14 +69,30 @@ impl InputTables {
     pub(crate) fn rows<'t>(&self, texts: impl IntoIterator<Item = &'t [u32]>) -> Vec<f32> {
         let mut rows = Vec::new();
         for tokens in texts {
-            for (token, position) in tokens.iter().zip(self.positions.chunks_exact(self.columns)) {
-                let start = rows.len();
-                rows.extend_from_slice(position);
-                self.add_word(*token as usize, &mut rows[start..]);
-            }
+            self.append(tokens, &mut rows);
         }
         kernels::normalise(&mut rows, &self.norm);
         rows
+    }
+
+    /// The rows of two texts joined to one, whose tokens from place `second` on are of type 1; bounds as for [`Self::rows`].
+    pub(crate) fn pair_rows(&self, tokens: &[u32], second: usize) -> Vec<f32> {
+        let mut rows = Vec::new();
+        self.append(tokens, &mut rows);
+        for row in rows.chunks_exact_mut(self.columns).skip(second) {
+            add(row, &self.second_type);
+        }
+        kernels::normalise(&mut rows, &self.norm);
+        rows
+    }
+
+    /// Adds a text's rows, not normalised yet.
+    fn append(&self, tokens: &[u32], rows: &mut Vec<f32>) {
+        for (token, position) in tokens.iter().zip(self.positions.chunks_exact(self.columns)) {
+            let start = rows.len();
+            rows.extend_from_slice(position);
+            self.add_word(*token as usize, &mut rows[start..]);
+        }
     }
 
     fn add_word(&self, token: usize, row: &mut [f32]) {

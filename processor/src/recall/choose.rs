@@ -1,21 +1,13 @@
-//! From the fused order to what is shown: relevance floor first, then one a turn, then the cut to three.
-//!
-//! Texts are read in small steps down the order, only as far as needed: the first few candidates usually decide.
+//! From the ranked order to what is shown: relevance floor first, then one a turn, then the cut to three.
 
 use std::collections::HashSet;
 
-use remembrancer_schema::{Cosine, EpisodeText, Importance, LoggedCandidate, ProjectId, QueryError, Rank, Reader, TurnUid};
+use remembrancer_schema::{EpisodeText, Importance, LoggedCandidate, ProjectId, Rank, TurnUid};
 
-use super::coverage::TermWeights;
-use super::fusion::Fused;
-use super::gate::{Dropped, Support};
-use super::query::Query;
+use super::floor::{Backing, Dropped};
+use super::leg::Leg;
+use super::weigh::{Weighed, Weighing};
 use super::{RecallSettings, Recollection};
-
-/// Candidates whose texts are read in one step.
-const STEP: usize = 8;
-/// Candidates that are judged at most. One that far down the fused order is not worth its time.
-const JUDGED: usize = 64;
 
 /// What was chosen, and what became of the candidates that were judged.
 pub(super) struct Choice {
@@ -23,56 +15,27 @@ pub(super) struct Choice {
     pub(super) judged: Vec<LoggedCandidate>,
 }
 
-/// Walks `fused` from the best down, until `settings.top` are found.
-pub(super) fn choose(
-    reader: &Reader,
-    query: &Query,
-    fused: &[Fused],
-    project: Option<ProjectId>,
-    settings: &RecallSettings,
-) -> Result<Choice, QueryError> {
-    let frequencies = reader.document_frequency(&query.terms)?;
-    let weights = TermWeights::new(&query.terms, &frequencies, reader.indexed_episodes()?);
-    let best_cosine = best_cosine(fused);
+/// Walks `weighing` from the best down, until `settings.top` are found.
+pub(super) fn choose(weighing: &Weighing, project: Option<ProjectId>, settings: &RecallSettings) -> Choice {
     let mut judge = Judge {
-        weights,
-        best_cosine,
+        weighing,
         project,
         settings,
         recollections: Vec::new(),
         judged: Vec::new(),
         turns: HashSet::new(),
     };
-    for step in fused[..fused.len().min(JUDGED)].chunks(STEP) {
-        if judge.is_full() {
-            judge.log_rest(step);
-            break;
-        }
-        let ids: Vec<_> = step.iter().map(|fused| fused.candidate.row.id).collect();
-        let texts = reader.texts(&ids)?;
-        for fused in step {
-            // An episode that was deleted since the pool was read has no text, and is passed over.
-            if let Some(text) = texts.iter().find(|text| text.id == fused.candidate.row.id) {
-                judge.judge(fused, text);
-            }
-        }
+    for weighed in &weighing.candidates {
+        judge.judge(weighed);
     }
-    Ok(Choice {
+    Choice {
         recollections: judge.recollections,
         judged: judge.judged,
-    })
-}
-
-fn best_cosine(fused: &[Fused]) -> Option<Cosine> {
-    fused
-        .iter()
-        .filter_map(|fused| fused.candidate.cosine)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+    }
 }
 
 struct Judge<'a> {
-    weights: TermWeights,
-    best_cosine: Option<Cosine>,
+    weighing: &'a Weighing,
     project: Option<ProjectId>,
     settings: &'a RecallSettings,
     recollections: Vec<Recollection>,
@@ -81,35 +44,33 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn is_full(&self) -> bool {
-        self.recollections.len() >= self.settings.top
-    }
-
-    fn judge(&mut self, fused: &Fused, text: &EpisodeText) {
-        let verdict = self.verdict(fused, text);
+    fn judge(&mut self, weighed: &Weighed) {
+        let verdict = self.verdict(weighed);
         let dropped = verdict.err();
         let position = dropped.is_none().then(|| self.recollections.len() as u32 + 1);
-        self.judged.push(logged(fused, dropped, position));
+        self.judged.push(logged(weighed, dropped, position));
         if dropped.is_none() {
+            let fused = &weighed.fused;
             self.turns.insert(fused.candidate.row.turn_uid);
             self.recollections.push(Recollection {
-                episode: text.clone(),
-                score: fused.score,
+                episode: weighed.text.clone(),
+                score: weighed.score,
                 ranks: fused.ranks,
                 cosine: fused.candidate.cosine.map(|cosine| cosine.0),
             });
         }
     }
 
-    fn verdict(&self, fused: &Fused, text: &EpisodeText) -> Result<(), Dropped> {
-        self.settings.floor.admit(&self.support(fused, text))?;
-        if self.is_full() {
+    fn verdict(&self, weighed: &Weighed) -> Result<(), Dropped> {
+        let (row, text) = (&weighed.fused.candidate.row, &weighed.text);
+        self.settings.floor.admit(&self.backing(weighed), &self.weighing.support)?;
+        if self.recollections.len() >= self.settings.top {
             return Err(Dropped::BeyondTop);
         }
-        if text.answer.trim().is_empty() && fused.candidate.row.importance != Importance::High {
+        if text.answer.trim().is_empty() && text.facets.is_empty() && row.importance != Importance::High {
             return Err(Dropped::NoAnswer);
         }
-        if self.turns.contains(&fused.candidate.row.turn_uid) {
+        if self.turns.contains(&row.turn_uid) {
             return Err(Dropped::SameTurn);
         }
         if self.recollections.iter().any(|shown| says_the_same(&shown.episode, text)) {
@@ -118,29 +79,15 @@ impl Judge<'_> {
         Ok(())
     }
 
-    fn support(&self, fused: &Fused, text: &EpisodeText) -> Support {
-        let facets = &text.facets;
-        let spoken = [text.prompt.as_str(), text.answer.as_str()];
-        let touched = facets
-            .files
-            .iter()
-            .chain(&facets.commands)
-            .chain(&facets.errors)
-            .map(String::as_str);
-        let coverage = self.weights.coverage(spoken.into_iter().chain(touched));
-        Support {
-            cosine: fused.candidate.cosine,
-            best_cosine: self.best_cosine,
-            coverage: coverage.share,
-            matched: coverage.matched,
-            terms: self.weights.len(),
-            foreign: self.settings.scope == super::ScopeRule::ProjectFirst && fused.candidate.row.project != self.project,
+    fn backing(&self, weighed: &Weighed) -> Backing {
+        let candidate = &weighed.fused.candidate;
+        Backing {
+            cosine: candidate.cosine.map(|cosine| f64::from(cosine.0)),
+            coverage: weighed.evidence.coverage,
+            matched: weighed.evidence.matched,
+            terms: self.weighing.terms,
+            foreign: self.settings.scope == super::ScopeRule::ProjectFirst && candidate.row.project != self.project,
         }
-    }
-
-    fn log_rest(&mut self, rest: &[Fused]) {
-        self.judged
-            .extend(rest.iter().map(|fused| logged(fused, Some(Dropped::BeyondTop), None)));
     }
 }
 
@@ -149,17 +96,18 @@ fn says_the_same(a: &EpisodeText, b: &EpisodeText) -> bool {
     a.prompt == b.prompt && a.answer == b.answer
 }
 
-fn logged(fused: &Fused, dropped: Option<Dropped>, position: Option<u32>) -> LoggedCandidate {
-    let rank = |rank: Option<Rank>| rank.map(Rank::get);
+fn logged(weighed: &Weighed, dropped: Option<Dropped>, position: Option<u32>) -> LoggedCandidate {
+    let fused = &weighed.fused;
+    let rank = |leg: Leg| fused.ranks.of(leg).map(Rank::get);
     LoggedCandidate {
         episode: fused.candidate.row.id,
-        fused: fused.score,
+        fused: weighed.score,
         bm25: fused.candidate.bm25.map(|score| score.0),
         cosine: fused.candidate.cosine.map(|cosine| cosine.0),
-        bm25_rank: rank(fused.ranks.bm25),
-        vector_rank: rank(fused.ranks.vector),
-        recency_rank: rank(fused.ranks.recency),
-        access_rank: rank(fused.ranks.access),
+        bm25_rank: rank(Leg::Bm25),
+        vector_rank: rank(Leg::Vector),
+        recency_rank: rank(Leg::Recency),
+        access_rank: rank(Leg::Access),
         gate: dropped.map(|dropped| dropped.as_str().to_owned()),
         position,
     }

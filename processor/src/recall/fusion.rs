@@ -1,4 +1,4 @@
-//! Weighted Reciprocal Rank Fusion over precomputed values, with a total order.
+//! Fusion over precomputed values, with a total order: weighted Reciprocal Rank Fusion, or a convex combination of scores.
 //!
 //! In: candidates with each leg's raw value. Out: the same candidates with ranks and a fused score, best first. Pure:
 //! the same candidates give the same order on any machine, whatever order they came in.
@@ -7,8 +7,10 @@ use std::cmp::Ordering;
 
 use remembrancer_schema::{Bm25, CandidateRow, Cosine, Importance, Origin, Rank, UnixMillis};
 
-use super::profile::{ImportanceRule, Leg, Profile};
+use super::leg::{Leg, LegRanks};
+use super::profile::{ImportanceRule, Profile, RankFusion, Rule};
 use super::rank::{Best, dense_ranks};
+use crate::feedback::use_level;
 
 /// An episode of the candidate pool with the raw value that each leg gives it.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,29 +21,25 @@ pub struct Candidate {
     pub bm25: Option<Bm25>,
     /// The cosine with the prompt's embedding, if both have a vector of the same model.
     pub cosine: Option<Cosine>,
+    /// The cosine with the conversation so far, if there is one.
+    pub expansion: Option<Cosine>,
+    /// How near it lies to the best hits, if it is linked to any: higher is nearer.
+    pub graph: Option<f64>,
+    /// Whether it holds all of the prompt's terms.
+    pub exact: bool,
 }
 
-/// A candidate's rank in each leg.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LegRanks {
-    /// Rank by BM25 among the BM25 hits.
-    pub bm25: Option<Rank>,
-    /// Rank by cosine among those with a vector.
-    pub vector: Option<Rank>,
-    /// Rank by creation time among all.
-    pub recency: Option<Rank>,
-    /// Rank by number of uses among all.
-    pub access: Option<Rank>,
-}
-
-impl LegRanks {
-    /// The rank in `leg`.
-    pub fn of(&self, leg: Leg) -> Option<Rank> {
+impl Candidate {
+    /// The value by which `leg` ranks it, and which end of the values is the best.
+    fn value(&self, leg: Leg, now: UnixMillis) -> (Option<f64>, Best) {
+        let cosine = |cosine: Option<Cosine>| cosine.map(|cosine| f64::from(cosine.0));
         match leg {
-            Leg::Bm25 => self.bm25,
-            Leg::Vector => self.vector,
-            Leg::Recency => self.recency,
-            Leg::Access => self.access,
+            Leg::Bm25 => (self.bm25.map(|score| score.0), Best::Smallest),
+            Leg::Vector => (cosine(self.cosine), Best::Largest),
+            Leg::Recency => (Some(self.row.created_at.0.min(now.0) as f64), Best::Largest),
+            Leg::Access => (Some(f64::from(use_level(self.row.access_count))), Best::Largest),
+            Leg::Expansion => (cosine(self.expansion), Best::Largest),
+            Leg::Graph => (self.graph, Best::Largest),
         }
     }
 }
@@ -57,20 +55,24 @@ pub struct Fused {
     pub score: f64,
 }
 
-/// Ranks the candidates in every leg and orders them by the fused score.
+/// Ranks the candidates in every leg and orders them by the fused score of `profile`.
 ///
-/// `score = Σ w/(K + rank) + importance bonus`, over the legs in which the candidate has a rank. A candidate without a
-/// BM25 hit gets 0 from that leg; with no hits at all the leg is absent for everyone (seed 004, step 2b). An episode
-/// without a vector gets nothing from the vector leg. A creation time after `now` counts as `now` (CASES TC-35).
+/// A candidate without a BM25 hit gets 0 from that leg; with no hits at all the leg is absent for everyone (seed 004,
+/// step 2b). An episode without a vector gets nothing from the vector leg. A creation time after `now` counts as `now`
+/// (CASES TC-35).
 ///
 /// Equal scores: the person's own turns before a subagent's, then newer first, then by uid.
 pub fn fuse(candidates: Vec<Candidate>, profile: &Profile, now: UnixMillis) -> Vec<Fused> {
     let ranks = rank_all(&candidates, now);
+    let best = BestValues::of(&candidates);
     let mut fused: Vec<Fused> = candidates
         .into_iter()
         .zip(ranks)
         .map(|(candidate, ranks)| {
-            let score = score(&ranks, candidate.row.importance, profile);
+            let score = match &profile.rule {
+                Rule::Ranks(fusion) => fusion.score(&ranks, candidate.row.importance, candidate.exact),
+                Rule::Convex { alpha } => best.convex(&candidate, *alpha),
+            };
             Fused { candidate, ranks, score }
         })
         .collect();
@@ -78,41 +80,79 @@ pub fn fuse(candidates: Vec<Candidate>, profile: &Profile, now: UnixMillis) -> V
     fused
 }
 
+/// One pass for the values of each leg, then one stable sort a list.
 fn rank_all(candidates: &[Candidate], now: UnixMillis) -> Vec<LegRanks> {
-    // One pass for the values, then one stable sort a list.
-    let values = |value: fn(&Candidate, UnixMillis) -> Option<f64>| -> Vec<Option<f64>> {
-        candidates.iter().map(|candidate| value(candidate, now)).collect()
-    };
-    let bm25 = dense_ranks(&values(|c, _| c.bm25.map(|score| score.0)), Best::Smallest);
-    let vector = dense_ranks(&values(|c, _| c.cosine.map(|cosine| f64::from(cosine.0))), Best::Largest);
-    let recency = dense_ranks(&values(|c, now| Some(c.row.created_at.0.min(now.0) as f64)), Best::Largest);
-    let access = dense_ranks(&values(|c, _| Some(c.row.access_count as f64)), Best::Largest);
-    (0..candidates.len())
-        .map(|i| LegRanks {
-            bm25: bm25[i],
-            vector: vector[i],
-            recency: recency[i],
-            access: access[i],
-        })
-        .collect()
-}
-
-fn score(ranks: &LegRanks, importance: Importance, profile: &Profile) -> f64 {
-    let legs: f64 = profile
-        .weights
-        .iter()
-        .filter_map(|(leg, weight)| ranks.of(*leg).map(|rank| weight / (profile.k + f64::from(rank.get()))))
-        .sum();
-    legs + importance_bonus(importance, profile)
-}
-
-/// The additive bonus of `importance` under `profile`: about 0.0023 at K = 60 and ten positions.
-pub fn importance_bonus(importance: Importance, profile: &Profile) -> f64 {
-    match (importance, profile.importance) {
-        (Importance::High, ImportanceRule::HighBonus { positions }) => {
-            1.0 / (profile.k + 1.0) - 1.0 / (profile.k + 1.0 + positions)
+    let mut all = vec![LegRanks::default(); candidates.len()];
+    for leg in Leg::ALL {
+        let Some((_, best)) = candidates.first().map(|first| first.value(leg, now)) else {
+            break;
+        };
+        let values: Vec<Option<f64>> = candidates.iter().map(|candidate| candidate.value(leg, now).0).collect();
+        for (ranks, rank) in all.iter_mut().zip(dense_ranks(&values, best)) {
+            ranks.set(leg, rank);
         }
-        (Importance::Low | Importance::Normal, _) => 0.0,
+    }
+    all
+}
+
+impl RankFusion {
+    /// `Σ weight / (k + rank)` and what the profile adds to it.
+    fn score(&self, ranks: &LegRanks, importance: Importance, exact: bool) -> f64 {
+        let legs: f64 = self
+            .weights
+            .iter()
+            .filter_map(|(leg, weight)| ranks.of(*leg).map(|rank| weight / (self.k + f64::from(rank.get()))))
+            .sum();
+        let exact = if exact { self.worth(self.exact_match_positions) } else { 0.0 };
+        self.weighed(legs + self.top_rank_bonus(ranks) + exact, importance)
+    }
+
+    /// What a rise by `positions` to the first place of one list of weight 1 adds.
+    fn worth(&self, positions: f64) -> f64 {
+        1.0 / (self.k + 1.0) - 1.0 / (self.k + 1.0 + positions)
+    }
+
+    fn top_rank_bonus(&self, ranks: &LegRanks) -> f64 {
+        ranks
+            .best_of(self.weights.iter().map(|(leg, _)| *leg))
+            .and_then(|rank: Rank| self.top_rank_bonus.get(rank.get() as usize - 1))
+            .copied()
+            .unwrap_or(0.0)
+    }
+
+    fn weighed(&self, score: f64, importance: Importance) -> f64 {
+        match self.importance {
+            ImportanceRule::HighBonus { positions } if importance == Importance::High => score + self.worth(positions),
+            ImportanceRule::None | ImportanceRule::HighBonus { .. } => score,
+            ImportanceRule::Multiplier { base, span } => score * (base + span * importance.weight()),
+        }
+    }
+}
+
+/// The best values of the pool, to which a convex combination brings scores into proportion.
+struct BestValues {
+    bm25: f64,
+    cosine: f64,
+}
+
+impl BestValues {
+    fn of(candidates: &[Candidate]) -> Self {
+        let hits = candidates.iter().filter_map(|candidate| candidate.bm25);
+        let cosines = candidates.iter().filter_map(|candidate| candidate.cosine);
+        Self {
+            bm25: hits.map(|hit| hit.0).fold(0.0, f64::min),
+            cosine: cosines.map(|cosine| f64::from(cosine.0)).fold(-1.0, f64::max),
+        }
+    }
+
+    /// `TM2C2`: a missing value counts as its theoretical minimum.
+    fn convex(&self, candidate: &Candidate, alpha: f64) -> f64 {
+        let share = |value: f64, best: f64| if best > 0.0 { value / best } else { 0.0 };
+        let words = candidate.bm25.map_or(0.0, |hit| share(-hit.0, -self.bm25));
+        let meaning = candidate
+            .cosine
+            .map_or(0.0, |cosine| share(f64::from(cosine.0) + 1.0, self.cosine + 1.0));
+        alpha * meaning + (1.0 - alpha) * words
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use remembrancer_schema::{Bm25, EpisodeId, MatchExpression, ProjectId, QueryError, Reader, Scope};
 
 use super::coarse::CodeIndex;
+use super::profile::{Asking, Lexical};
 use super::query::Query;
 use super::{Degradation, ScopeRule};
 use crate::embed::Embedding;
@@ -33,7 +34,7 @@ pub(super) struct Bounds<'a> {
 }
 
 impl Bounds<'_> {
-    fn store_scope(&self) -> Scope {
+    pub(super) fn store_scope(&self) -> Scope {
         match self.scope {
             ScopeRule::All => Scope::All,
             ScopeRule::ProjectFirst | ScopeRule::Project => Scope::Project(self.project),
@@ -41,11 +42,11 @@ impl Bounds<'_> {
     }
 
     /// A limit that leaves enough after what is left out, since the SQL legs cut before we filter.
-    fn widened(&self, limit: usize) -> usize {
+    pub(super) fn widened(&self, limit: usize) -> usize {
         limit + self.left_out.len()
     }
 
-    fn keep<T>(&self, found: Vec<T>, id: impl Fn(&T) -> EpisodeId, limit: usize) -> Vec<T> {
+    pub(super) fn keep<T>(&self, found: Vec<T>, id: impl Fn(&T) -> EpisodeId, limit: usize) -> Vec<T> {
         found
             .into_iter()
             .filter(|item| !self.left_out.contains(&id(item)))
@@ -54,22 +55,47 @@ impl Bounds<'_> {
     }
 }
 
+/// What the full-text leg found.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    /// Hits by BM25, best first.
+    pub hits: Vec<(EpisodeId, Bm25)>,
+    /// Those that hold all of the prompt's terms, where the profile asks for these.
+    pub exact: HashSet<EpisodeId>,
+}
+
 /// Full-text hits over all episodes in scope, best first.
 ///
 /// # Errors
 /// The degradation that names why the leg is absent.
-pub(super) fn bm25(reader: &Reader, query: &Query, bounds: &Bounds<'_>) -> Result<Vec<(EpisodeId, Bm25)>, Degradation> {
-    let project = match bounds.store_scope() {
-        Scope::All => None,
-        Scope::Project(project) => Some(project),
+pub(super) fn bm25(reader: &Reader, query: &Query, bounds: &Bounds<'_>, lexical: &Lexical) -> Result<Words, Degradation> {
+    let search = |expression: Option<MatchExpression>| -> Result<Vec<(EpisodeId, Bm25)>, Degradation> {
+        let Some(expression) = expression else { return Ok(Vec::new()) };
+        let hits = reader
+            .bm25(&expression, lexical.fields, bounds.widened(BM25_LIMIT))
+            .map_err(absent(Degradation::Bm25Absent))?;
+        Ok(bounds.keep(hits, |(id, _)| *id, BM25_LIMIT))
     };
-    let Some(expression) = MatchExpression::any_of(&query.terms, project) else {
-        return Ok(Vec::new());
-    };
-    let hits = reader
-        .bm25(&expression, bounds.widened(BM25_LIMIT))
-        .map_err(absent(Degradation::Bm25Absent))?;
-    Ok(bounds.keep(hits, |(id, _)| *id, BM25_LIMIT))
+    let scope = bounds.store_scope();
+    let any = || MatchExpression::any_of(&query.terms, scope);
+    match lexical.asking {
+        Asking::AnyTerm => Ok(Words {
+            hits: search(any())?,
+            exact: HashSet::new(),
+        }),
+        Asking::AllTermsFirst { least } => {
+            let all = search(MatchExpression::all_of(&query.terms, scope))?;
+            let exact: HashSet<EpisodeId> = all.iter().map(|(id, _)| *id).collect();
+            if all.len() >= least {
+                return Ok(Words { hits: all, exact });
+            }
+            // Broadened, not replaced: a long text with all terms may come after many short ones with some.
+            let mut hits = search(any())?;
+            let found: HashSet<EpisodeId> = hits.iter().map(|(id, _)| *id).collect();
+            hits.extend(all.into_iter().filter(|(id, _)| !found.contains(id)));
+            Ok(Words { hits, exact })
+        }
+    }
 }
 
 /// The most recently accessed episodes with an embedding.
@@ -83,7 +109,7 @@ pub(super) fn recent(reader: &Reader, bounds: &Bounds<'_>) -> Result<Vec<Episode
     Ok(bounds.keep(found, |id| *id, RECENT_LIMIT))
 }
 
-/// The episodes nearest to the prompt by their codes: those in scope, and the nearest of other projects where these may
+/// The episodes nearest to an embedding by their codes: those in scope, and the nearest of other projects where these may
 /// take part on strong evidence.
 pub(super) fn coarse(codes: &CodeIndex, embedding: &Embedding, bounds: &Bounds<'_>) -> Vec<EpisodeId> {
     let code = embedding.bit_code();
@@ -101,7 +127,7 @@ pub(super) fn coarse(codes: &CodeIndex, embedding: &Embedding, bounds: &Bounds<'
 /// Supplies the prompt's embedding, waiting at most the given time.
 pub type EmbeddingSource<'a> = dyn FnMut(Duration) -> Result<Embedding, Degradation> + 'a;
 
-fn absent(degradation: Degradation) -> impl FnOnce(QueryError) -> Degradation {
+pub(super) fn absent(degradation: Degradation) -> impl FnOnce(QueryError) -> Degradation {
     move |error| {
         if !matches!(error, QueryError::Interrupted { .. }) {
             tracing::warn!(leg = degradation.as_str(), %error, "a leg failed");

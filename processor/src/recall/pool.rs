@@ -1,21 +1,22 @@
-//! The union candidate pool: BM25 hits, recently accessed episodes and coarse neighbours, each once, with the values
-//! that the legs give them.
+//! The union candidate pool: BM25 hits, recently accessed episodes, coarse neighbours and what a profile's further legs
+//! find, each once, with the values that the legs give them.
 
 use std::collections::{HashMap, HashSet};
 
 use remembrancer_schema::{Bm25, Cosine, EpisodeId, ProjectId, QueryError, Reader};
 
 use super::fusion::Candidate;
+use super::legs::Words;
 use crate::embed::Embedding;
 
 /// What the legs found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Full-text hits, best first.
-    pub bm25: Vec<(EpisodeId, Bm25)>,
+    /// Full-text hits.
+    pub words: Words,
     /// Recently accessed episodes.
     pub recent: Vec<EpisodeId>,
-    /// Coarse vector neighbours.
+    /// Coarse vector neighbours of the prompt, and of the conversation where the profile asks for these.
     pub coarse: Vec<EpisodeId>,
 }
 
@@ -26,34 +27,50 @@ impl Found {
         self.recent
             .iter()
             .chain(&self.coarse)
-            .chain(self.bm25.iter().map(|(id, _)| id))
+            .chain(self.words.hits.iter().map(|(id, _)| id))
             .copied()
             .filter(|id| seen.insert(*id))
             .collect()
     }
 }
 
-/// Fetches the pool's rows and computes every leg's value once a candidate, in one O(N) pass.
+/// The vectors to which candidates are compared.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Compared<'a> {
+    /// The model whose vectors may be compared.
+    pub model_id: &'a str,
+    /// The prompt's.
+    pub prompt: Option<&'a Embedding>,
+    /// The conversation's, where the profile counts it.
+    pub conversation: Option<&'a Embedding>,
+}
+
+/// Fetches the rows of `ids` and computes every leg's value once a candidate, in one O(N) pass.
 ///
 /// # Errors
 /// The store's error, [`QueryError::Interrupted`] when the deadline passed.
 pub(super) fn candidates(
     reader: &Reader,
-    found: &Found,
-    embedding: Option<&Embedding>,
-    model_id: &str,
+    ids: &[EpisodeId],
+    words: &Words,
+    compared: Compared<'_>,
 ) -> Result<Vec<Candidate>, QueryError> {
-    let hits: HashMap<EpisodeId, Bm25> = found.bm25.iter().copied().collect();
-    let rows = reader.candidates(&found.union(), model_id)?;
+    let hits: HashMap<EpisodeId, Bm25> = words.hits.iter().copied().collect();
+    let rows = reader.candidates(ids, compared.model_id)?;
     Ok(rows
         .into_iter()
         .map(|row| {
-            let cosine = embedding
-                .zip(row.embedding.as_deref())
-                .map(|(prompt, stored)| prompt.cosine_with(stored));
+            let cosine_with = |query: Option<&Embedding>| {
+                query
+                    .zip(row.embedding.as_deref())
+                    .map(|(query, stored)| Cosine(query.cosine_with(stored)))
+            };
             Candidate {
                 bm25: hits.get(&row.id).copied(),
-                cosine: cosine.map(Cosine),
+                cosine: cosine_with(compared.prompt),
+                expansion: cosine_with(compared.conversation),
+                graph: None,
+                exact: words.exact.contains(&row.id),
                 row,
             }
         })

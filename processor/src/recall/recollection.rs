@@ -28,6 +28,15 @@ pub const CAPS: Caps = Caps {
     block_tokens: 2_000,
 };
 
+impl Caps {
+    /// No bounds at all.
+    pub const NONE: Self = Self {
+        recollection_chars: usize::MAX,
+        block_chars: usize::MAX,
+        block_tokens: usize::MAX,
+    };
+}
+
 /// Characters of the part that says what was asked.
 const ASKED_CHARS: usize = 400;
 /// Characters of the line of files.

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
+use crate::FieldWeights;
 use crate::analysis::{query_terms, terms};
 use crate::testing::Store;
 
@@ -71,7 +72,7 @@ fn literal_tokens_are_found(#[case] text: &str, #[case] prompt: &str) {
 #[case::spaces("  \n\t ")]
 #[case::controls("\0\u{1}\u{7f}")]
 fn prompts_without_words_ask_nothing(#[case] prompt: &str) {
-    assert_eq!(MatchExpression::any_of(&query_terms(prompt, 64), None), None);
+    assert_eq!(MatchExpression::any_of(&query_terms(prompt, 64), Scope::All), None);
 }
 
 #[test]
@@ -102,9 +103,10 @@ proptest! {
     #[test]
     fn any_string_is_a_valid_expression(strings in prop::collection::vec(any::<String>(), 0..8), project in any::<Option<Option<i64>>>()) {
         let store = STORE.with(Store::reader);
-        let project = project.map(|project| project.map(ProjectId));
-        for expression in [MatchExpression::any_of(&strings, project), MatchExpression::all_of(&strings, project)].into_iter().flatten() {
-            prop_assert!(store.bm25(&expression, 10).is_ok(), "{}", expression.as_str());
+        let scope = project.map_or(Scope::All, |project| Scope::Project(project.map(ProjectId)));
+        let expressions = [MatchExpression::any_of, MatchExpression::all_of, MatchExpression::any_of_facets];
+        for expression in expressions.into_iter().filter_map(|made| made(&strings, scope)) {
+            prop_assert!(store.bm25(&expression, FieldWeights::EQUAL, 10).is_ok(), "{}", expression.as_str());
         }
     }
 
@@ -114,8 +116,8 @@ proptest! {
         let mut store = Store::new();
         let ids = store.fill(&[&text]);
         prop_assert_eq!(store.found(&text).is_empty(), terms(&text).is_empty());
-        if let Some(all) = MatchExpression::all_of(&terms(&text), Some(None)) {
-            let hits = store.reader().bm25(&all, 10).expect("searches");
+        if let Some(all) = MatchExpression::all_of(&terms(&text), Scope::Project(None)) {
+            let hits = store.reader().bm25(&all, FieldWeights::EQUAL, 10).expect("searches");
             prop_assert_eq!(hits.first().map(|hit| hit.0), Some(ids[0]));
         }
     }

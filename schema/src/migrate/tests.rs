@@ -30,6 +30,7 @@ fn migration_files_are_pinned() {
     0007_problems adb98c22e90783c4
     0008_accessed_at_index 321c7a944b6febc3
     0009_project_accessed_at_index 303457b342658fec
+    0010_recollection_uses ba3741d790f7e24d
     ");
 }
 
@@ -51,7 +52,8 @@ fn database_at(folder: &TempDir, version: usize) -> (Connection, PathBuf) {
 /// Puts a row into every table that there is at `version`.
 fn populate(db: &Connection, version: usize) {
     let hash = [9_u8; 32];
-    let rows: [&dyn Fn() -> rusqlite::Result<()>; 7] = [
+    let no_table = || Ok(());
+    let rows: [&dyn Fn() -> rusqlite::Result<()>; 10] = [
         &|| {
             set_meta(db, "schema_version", &version.to_string())?;
             db.execute_batch(
@@ -103,6 +105,9 @@ fn populate(db: &Connection, version: usize) {
                 "INSERT INTO source_problems VALUES (1, 'malformed-json', 1, 2, 3); INSERT INTO counters VALUES ('x', 1);",
             )
         },
+        &no_table,
+        &no_table,
+        &|| db.execute_batch("INSERT INTO recollection_uses VALUES (1, 1, 'words')"),
     ];
     rows.iter().take(version).for_each(|fill| fill().expect("fills"));
 }
@@ -170,6 +175,7 @@ fn the_latest_schema_has_these_objects() {
     index idx_episodes_turn
     index idx_project_aliases_project
     index idx_recollection_candidates_episode
+    index idx_recollection_uses_episode
     index idx_recollections_project
     index idx_recollections_session
     index idx_session_copies_episode
@@ -187,6 +193,7 @@ fn the_latest_schema_has_these_objects() {
     table project_aliases
     table projects
     table recollection_candidates
+    table recollection_uses
     table recollections
     table session_copies
     table session_shown

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::testing::{Store, batch, turn};
-use crate::{MatchExpression, Reader, Writer};
+use crate::{FieldWeights, MatchExpression, Reader, Scope, Writer};
 
 fn mode(path: &Path) -> u32 {
     fs_err::metadata(path).expect("is there").permissions().mode() & 0o777
@@ -133,9 +133,11 @@ fn a_damaged_index_alone_is_rebuilt() {
     .expect("damages");
     drop(db);
     let writer = Writer::open(&path).expect("opens");
-    let hits = Reader::open(&path)
-        .expect("opens")
-        .bm25(&MatchExpression::any_of(&["text".to_owned()], None).expect("has a term"), 200);
+    let hits = Reader::open(&path).expect("opens").bm25(
+        &MatchExpression::any_of(&["text".to_owned()], Scope::All).expect("has a term"),
+        FieldWeights::EQUAL,
+        200,
+    );
     assert_eq!(hits.expect("searches").len(), 100);
     drop(writer);
 }

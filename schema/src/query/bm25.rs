@@ -10,22 +10,49 @@ use crate::ids::EpisodeId;
 use crate::units::Bm25;
 
 /// All hits are ordered before the cut, ties by id. The weights are those of prompt, answer, facets and project.
-pub(super) const BM25: &str = "SELECT rowid, bm25(episodes_fts, 1.0, 1.0, 1.0, 0.0) AS score
+pub(super) const BM25: &str = "SELECT rowid, bm25(episodes_fts, :prompt, :answer, :facets, 0.0) AS score
     FROM episodes_fts WHERE episodes_fts MATCH :expression ORDER BY score, rowid LIMIT :limit";
 
 /// Row id of the FTS5 record that begins with the number of rows (`FTS5_AVERAGES_ROWID` in SQLite's `fts5_index.c`).
 const AVERAGES: i64 = 1;
+
+/// How much a term counts in each field of an episode: its occurrences there are multiplied by this before BM25 damps
+/// them (as in BM25F: Robertson, Zaragoza, Taylor: CIKM 2004).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FieldWeights {
+    /// What was asked.
+    pub prompt: f64,
+    /// What came of it.
+    pub answer: f64,
+    /// Files, commands and errors.
+    pub facets: f64,
+}
+
+impl FieldWeights {
+    /// All fields alike.
+    pub const EQUAL: Self = Self {
+        prompt: 1.0,
+        answer: 1.0,
+        facets: 1.0,
+    };
+}
 
 impl Reader {
     /// The `limit` best hits of an expression over all episodes, best first.
     ///
     /// # Errors
     /// What SQLite reports.
-    pub fn bm25(&self, expression: &MatchExpression, limit: usize) -> Result<Vec<(EpisodeId, Bm25)>, QueryError> {
+    pub fn bm25(
+        &self,
+        expression: &MatchExpression,
+        weights: FieldWeights,
+        limit: usize,
+    ) -> Result<Vec<(EpisodeId, Bm25)>, QueryError> {
         self.run("search the full-text index", |db| {
             db.prepare_cached(BM25)?
                 .query_map(
-                    named_params! {":expression": expression.as_str(), ":limit": limit as i64},
+                    named_params! {":expression": expression.as_str(), ":prompt": weights.prompt, ":answer": weights.answer,
+                    ":facets": weights.facets, ":limit": limit as i64},
                     |row| Ok((row.get(0)?, Bm25(row.get(1)?))),
                 )?
                 .collect()

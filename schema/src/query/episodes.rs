@@ -18,7 +18,7 @@ use crate::write::parse_facets;
 const CHUNK: usize = 256;
 
 const CANDIDATES: &str =
-    "SELECT id, uid, turn_uid, session_id, project_id, origin, importance, created_at, accessed_at, access_count,
+    "SELECT id, uid, turn_uid, session_id, turn, part, project_id, origin, importance, created_at, accessed_at, access_count,
         CASE WHEN embedding_model = (SELECT id FROM embedding_models WHERE name = ?1) THEN embedding END
     FROM episodes WHERE hidden = 0 AND id IN ";
 
@@ -108,13 +108,15 @@ fn candidate(row: &Row<'_>) -> rusqlite::Result<CandidateRow> {
         uid: row.get(1)?,
         turn_uid: row.get(2)?,
         session: row.get(3)?,
-        project: row.get(4)?,
-        origin: row.get(5)?,
-        importance: row.get(6)?,
-        created_at: row.get(7)?,
-        accessed_at: row.get(8)?,
-        access_count: row.get::<_, i64>(9)? as u64,
-        embedding: row.get_ref(10)?.as_blob_or_null()?.map(from_bytes),
+        turn: row.get(4)?,
+        part: row.get(5)?,
+        project: row.get(6)?,
+        origin: row.get(7)?,
+        importance: row.get(8)?,
+        created_at: row.get(9)?,
+        accessed_at: row.get(10)?,
+        access_count: row.get::<_, i64>(11)? as u64,
+        embedding: row.get_ref(12)?.as_blob_or_null()?.map(from_bytes),
     })
 }
 

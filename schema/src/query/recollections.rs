@@ -1,5 +1,5 @@
-//! The log of recollections, for `why`.
-//! In goes a session or none, out comes what was logged last.
+//! The log of recollections, for `why` and for feedback.
+//! In goes a session or none, out comes what was logged last, or what was shown and is not known to be used.
 
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 use super::Reader;
 use crate::error::QueryError;
 use crate::ids::RecollectionId;
-use crate::rows::{LoggedCandidate, LoggedRecollection, RecollectionLog, SessionKey};
+use crate::rows::{LoggedCandidate, LoggedRecollection, RecollectionLog, SessionKey, Showing};
+use crate::units::UnixMillis;
 
 const LAST: &str =
     "SELECT recollections.id, at, agent, external_id, recollections.project_id, prompt_hash, terms, reason, pool, stages,
@@ -21,7 +22,36 @@ const CANDIDATES: &str =
     "SELECT episode_id, fused, bm25, cosine, bm25_rank, vector_rank, recency_rank, access_rank, gate, position
     FROM recollection_candidates WHERE recollection_id = :id ORDER BY place";
 
+const UNUSED: &str = "SELECT recollections.id, at, episode_id
+    FROM sessions JOIN recollections ON recollections.session_id = sessions.id
+    JOIN recollection_candidates ON recollection_candidates.recollection_id = recollections.id AND position IS NOT NULL
+    WHERE agent = :agent AND external_id = :id AND at BETWEEN :from AND :to AND NOT EXISTS (
+        SELECT 1 FROM recollection_uses AS uses
+        WHERE uses.recollection_id = recollections.id AND uses.episode_id = recollection_candidates.episode_id)
+    ORDER BY recollections.id, position";
+
 impl Reader {
+    /// What a session was shown from one moment to another, both included, and is not known to have used.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn unused_showings(&self, session: &SessionKey, from: UnixMillis, to: UnixMillis) -> Result<Vec<Showing>, QueryError> {
+        self.run("read what was shown", |db| {
+            db.prepare_cached(UNUSED)?
+                .query_map(
+                    named_params! {":agent": session.agent, ":id": session.external_id, ":from": from, ":to": to},
+                    |row| {
+                        Ok(Showing {
+                            recollection: row.get(0)?,
+                            at: row.get(1)?,
+                            episode: row.get(2)?,
+                        })
+                    },
+                )?
+                .collect()
+        })
+    }
+
     /// The last recollection that was logged, of a session or of all.
     ///
     /// # Errors

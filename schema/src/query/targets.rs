@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, named_params};
 
-use super::Reader;
+use super::{Reader, Scope};
 use crate::analysis::terms;
 use crate::error::QueryError;
 use crate::fts_query::MatchExpression;
@@ -89,7 +89,7 @@ pub(crate) fn is_under(path: &str, folder: &str) -> bool {
 /// The episodes that hold all words of a text: by the index, and by reading those that are hidden from it.
 fn matching(db: &Connection, text: &str) -> rusqlite::Result<Vec<EpisodeId>> {
     let words = terms(text);
-    let Some(expression) = MatchExpression::all_of(&words, None) else {
+    let Some(expression) = MatchExpression::all_of(&words, Scope::All) else {
         return Ok(Vec::new());
     };
     let mut ids: Vec<EpisodeId> = db

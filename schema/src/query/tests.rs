@@ -1,7 +1,7 @@
 //! Readers: order, bounds, ids that are gone, deadlines, and life beside a writer.
 
 use crate::testing::{MODEL, Store, batch, in_project, turn, turn_uid};
-use crate::{EpisodeId, EpisodeUid, MatchExpression, QueryError, Reader, Scope, UnixMillis};
+use crate::{EpisodeId, EpisodeUid, FieldWeights, MatchExpression, QueryError, Reader, Scope, UnixMillis};
 
 /// A store of 120 episodes: the later, the more of `needle` is in them.
 fn haystack() -> Store {
@@ -14,13 +14,13 @@ fn haystack() -> Store {
 }
 
 fn needle() -> MatchExpression {
-    MatchExpression::any_of(&["needl".to_owned()], None).expect("has a term")
+    MatchExpression::any_of(&["needl".to_owned()], Scope::All).expect("has a term")
 }
 
 #[test]
 fn hits_are_ordered_before_the_cut() {
     let store = haystack();
-    let all = store.reader().bm25(&needle(), 1_000).expect("searches");
+    let all = store.reader().bm25(&needle(), FieldWeights::EQUAL, 1_000).expect("searches");
     assert_eq!(all.len(), 120);
     assert!(
         all.windows(2).all(|pair| (pair[0].1.0, pair[0].0) < (pair[1].1.0, pair[1].0)),
@@ -28,7 +28,10 @@ fn hits_are_ordered_before_the_cut() {
     );
     assert!(all[0].1.0 < 0.0, "more negative is better");
     assert_eq!(all[0].0, store.id(110, 0));
-    assert_eq!(store.reader().bm25(&needle(), 50).expect("searches"), all[..50]);
+    assert_eq!(
+        store.reader().bm25(&needle(), FieldWeights::EQUAL, 50).expect("searches"),
+        all[..50]
+    );
 }
 
 #[test]
@@ -36,19 +39,22 @@ fn the_deadline_stops_a_query_and_lets_the_next_reader_go() {
     let store = haystack();
     let reader = store.reader();
     reader.set_deadline_check(Some(Box::new(|| true)));
-    assert!(matches!(reader.bm25(&needle(), 50), Err(QueryError::Interrupted { .. })));
+    assert!(matches!(
+        reader.bm25(&needle(), FieldWeights::EQUAL, 50),
+        Err(QueryError::Interrupted { .. })
+    ));
     assert!(matches!(reader.stats(), Err(QueryError::Interrupted { .. })), "time stays up");
     reader.set_deadline_check(Some(Box::new(|| false)));
-    assert_eq!(reader.bm25(&needle(), 50).expect("searches").len(), 50);
+    assert_eq!(reader.bm25(&needle(), FieldWeights::EQUAL, 50).expect("searches").len(), 50);
     let mut looks = 0;
     reader.set_deadline_check(Some(Box::new(move || {
         looks += 1;
         looks > 2
     })));
-    let outcome: Result<Vec<_>, _> = (0..1_000).map(|_| reader.bm25(&needle(), 50)).collect();
+    let outcome: Result<Vec<_>, _> = (0..1_000).map(|_| reader.bm25(&needle(), FieldWeights::EQUAL, 50)).collect();
     assert!(matches!(outcome, Err(QueryError::Interrupted { .. })));
     reader.set_deadline_check(None);
-    assert_eq!(reader.bm25(&needle(), 50).expect("searches").len(), 50);
+    assert_eq!(reader.bm25(&needle(), FieldWeights::EQUAL, 50).expect("searches").len(), 50);
 }
 
 #[test]
@@ -155,7 +161,11 @@ fn a_reader_lives_beside_a_writer() {
     store.writer.rebuild_index().expect("rebuilds");
     assert_eq!(
         reader
-            .bm25(&MatchExpression::any_of(&["one".to_owned()], None).expect("has a term"), 9)
+            .bm25(
+                &MatchExpression::any_of(&["one".to_owned()], Scope::All).expect("has a term"),
+                FieldWeights::EQUAL,
+                9
+            )
             .expect("searches")
             .len(),
         1
@@ -195,4 +205,39 @@ fn readers_and_writers_can_be_sent_to_threads() {
     let store = Store::new();
     is_send(&store.writer);
     is_send(&store.reader());
+}
+
+#[test]
+fn neighbours_are_the_turns_beside_a_turn_in_its_own_conversation() {
+    let mut store = Store::new();
+    let turns = vec![
+        turn(0, "s", &["zero"]),
+        turn(1, "s", &["one", "one goes on"]),
+        turn(2, "s", &["two"]),
+        turn(4, "s", &["four"]),
+        turn(5, "other", &["five"]),
+    ];
+    store.writer.ingest(&batch(turns)).expect("stores");
+    let id = |number, part| store.id(number, part);
+    let reader = store.reader();
+    assert_eq!(
+        reader.neighbours(&[id(1, 1), id(2, 0), id(4, 0)]).expect("reads"),
+        [(id(1, 1), id(0, 0)), (id(1, 1), id(2, 0)), (id(2, 0), id(1, 0))]
+    );
+    assert_eq!(reader.neighbours(&[]).expect("reads"), []);
+}
+
+#[test]
+fn a_field_of_more_weight_lifts_what_holds_a_term_there() {
+    let mut store = Store::new();
+    store.fill(&["needle in a long prompt of hay and hay", "hay"]);
+    let reader = store.reader();
+    let best = |prompt| {
+        let weights = FieldWeights {
+            prompt,
+            ..FieldWeights::EQUAL
+        };
+        reader.bm25(&needle(), weights, 9).expect("searches")[0].1
+    };
+    assert!(best(4.0) < best(1.0), "more negative is better");
 }

@@ -4,7 +4,7 @@
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{EpisodeId, EpisodeUid, ProjectId, TurnUid};
+use crate::ids::{EpisodeId, EpisodeUid, ProjectId, RecollectionId, TurnUid};
 use crate::units::{ByteOffset, UnixMillis};
 
 /// How much an episode matters, by a rule named in its row. Stored as 0, 1, 2.
@@ -308,6 +308,17 @@ pub struct LoggedCandidate {
     pub gate: Option<String>,
     /// 1-based place among those shown.
     pub position: Option<u32>,
+}
+
+/// A showing that turned out to be a use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecollectionUse {
+    /// The log in which it was shown.
+    pub recollection: RecollectionId,
+    /// What was used.
+    pub episode: EpisodeId,
+    /// By what it was told, such as `words`.
+    pub evidence: String,
 }
 
 /// What the user asks to forget. Whole turns are forgotten, never single parts.

@@ -16,6 +16,10 @@ pub struct CandidateRow {
     pub turn_uid: TurnUid,
     /// Its session.
     pub session: SessionId,
+    /// 0-based ordinal of the turn in its source.
+    pub turn: u32,
+    /// 0-based number of the part in its turn.
+    pub part: u32,
     /// Its project.
     pub project: Option<ProjectId>,
     /// Whose conversation it is.
@@ -159,6 +163,17 @@ pub struct LoggedRecollection {
     pub id: RecollectionId,
     /// What was logged.
     pub log: RecollectionLog,
+}
+
+/// An episode that was shown for a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Showing {
+    /// The log in which it was shown.
+    pub recollection: RecollectionId,
+    /// When the prompt came.
+    pub at: UnixMillis,
+    /// What was shown.
+    pub episode: EpisodeId,
 }
 
 /// Skipped lines of one kind in one source.

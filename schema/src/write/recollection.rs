@@ -1,13 +1,14 @@
-//! The log of recollections, and what showing does to the episodes shown.
-//! In goes one prompt's outcome, out comes its id. The prompt's text never gets here.
+//! The log of recollections, and what showing and using do to the episodes shown.
+//! In goes one prompt's outcome, out comes its id; later what of it was used. The prompt's text never gets here.
 
 use rusqlite::{Connection, named_params};
 
 use super::Writer;
 use super::ingest::session_id;
 use crate::error::QueryError;
-use crate::ids::{RecollectionId, SessionId};
-use crate::rows::{LoggedCandidate, RecollectionLog};
+use crate::ids::{EpisodeId, RecollectionId, SessionId};
+use crate::rows::{LoggedCandidate, RecollectionLog, RecollectionUse};
+use crate::units::UnixMillis;
 
 /// Prompts kept.
 const KEPT_PROMPTS: i64 = 1_000;
@@ -37,6 +38,45 @@ impl Writer {
             Ok(id)
         })
     }
+
+    /// Counts what turned out to be used, in one transaction, and gives how many uses were new. A showing counts once,
+    /// however often its turn is read; what was never shown, or is gone by now, counts for nothing.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn record_recollection_uses(&mut self, uses: &[RecollectionUse], now: UnixMillis) -> Result<u64, QueryError> {
+        self.within("record what was used", |db| {
+            let mut counted = 0;
+            for shown in uses {
+                if insert_use(db, shown)? {
+                    count_use(db, shown.episode, now)?;
+                    counted += 1;
+                }
+            }
+            Ok(counted)
+        })
+    }
+}
+
+/// Notes a use unless it is noted already, and says whether it was.
+fn insert_use(db: &Connection, shown: &RecollectionUse) -> rusqlite::Result<bool> {
+    let inserted = db
+        .prepare_cached(
+            "INSERT OR IGNORE INTO recollection_uses (recollection_id, episode_id, evidence)
+             SELECT recollection_id, episode_id, :evidence FROM recollection_candidates
+             WHERE recollection_id = :id AND episode_id = :episode AND position IS NOT NULL",
+        )?
+        .execute(named_params! {":id": shown.recollection, ":episode": shown.episode, ":evidence": shown.evidence})?;
+    Ok(inserted > 0)
+}
+
+/// Raises an episode's count of uses.
+pub(super) fn count_use(db: &Connection, id: EpisodeId, now: UnixMillis) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "UPDATE episodes SET access_count = access_count + 1, accessed_at = max(accessed_at, :now) WHERE id = :id",
+    )?
+    .execute(named_params! {":id": id, ":now": now})?;
+    Ok(())
 }
 
 fn insert(db: &Connection, session: SessionId, log: &RecollectionLog) -> rusqlite::Result<RecollectionId> {

@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use remembrancer_tests::{DaemonProcess, Sandbox, Transcript, corpus, eventually, timed};
+use remembrancer_tests::{Sandbox, Transcript, corpus, eventually, percentile, timed};
 
 /// Hooks fired in each phase.
 const HOOKS: usize = 300;
@@ -31,10 +31,7 @@ fn main() {
     report("hook during the backfill", &fire(&sandbox, &projects, &prompts, "busy"));
     let status = daemon.status();
     println!("  (then {} of {} embedded)", status["embedded"], status["episodes"]);
-    let ((), took) = timed(|| {
-        daemon.flush();
-        wait_until_embedded(&daemon);
-    });
+    let ((), took) = timed(|| daemon.embed_all_within(PATIENCE));
     let status = daemon.status();
     println!(
         "backfill: {} episodes, {} embedded a second, done {:.0} s after the hooks",
@@ -85,7 +82,7 @@ fn fire(sandbox: &Sandbox, projects: &[String], prompts: &[String], name: &str) 
 fn report(what: &str, times: &[Duration]) {
     let mut times = times.to_vec();
     times.sort_unstable();
-    let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize].as_secs_f64() * 1e3;
+    let at = |share: f64| percentile(&times, share).unwrap().as_secs_f64() * 1e3;
     println!(
         "{what}: min {:.1}, p50 {:.1}, p95 {:.1}, p99 {:.1}, max {:.1} ms",
         at(0.0),
@@ -94,12 +91,6 @@ fn report(what: &str, times: &[Duration]) {
         at(0.99),
         at(1.0)
     );
-}
-
-fn wait_until_embedded(daemon: &DaemonProcess<'_>) {
-    eventually("the backfill", PATIENCE, || {
-        (daemon.status()["embedding_backlog"] == 0).then_some(())
-    });
 }
 
 /// What is written, the same in other words, and a word of the answer by which it is known.

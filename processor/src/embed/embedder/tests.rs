@@ -1,6 +1,9 @@
 use std::thread;
 
+use candle_core::Device;
+
 use super::super::Lane;
+use super::super::padded::PaddedLayers;
 use super::*;
 
 /// The built-in model with the layers that graphics devices use, on the processor.

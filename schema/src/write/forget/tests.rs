@@ -3,7 +3,9 @@
 use rstest::rstest;
 
 use crate::testing::{MODEL, Store, batch, in_project, session, turn, turn_uid};
-use crate::{EpisodeUid, ForgetTarget, MatchExpression, QueryError, RecollectionLog, SessionUpdate, UnixMillis};
+use crate::{
+    EpisodeUid, FieldWeights, ForgetTarget, MatchExpression, QueryError, RecollectionLog, Scope, SessionUpdate, UnixMillis,
+};
 
 /// A word that nothing but the forgotten text holds; its stem begins with it.
 const SECRET: &str = "zugzwangqx";
@@ -194,8 +196,15 @@ fn counts_of_terms_leave_the_deleted_out() {
     let terms = ["common".to_owned(), "rare".to_owned()];
     assert_eq!(store.reader().document_frequency(&terms).expect("counts"), [3, 1]);
     store.writer.ingest(&batch(vec![turn(0, "s", &["changed"])])).expect("stores");
-    let expression = MatchExpression::any_of(&terms, None).expect("has terms");
-    assert_eq!(store.reader().bm25(&expression, 9).expect("searches").len(), 2);
+    let expression = MatchExpression::any_of(&terms, Scope::All).expect("has terms");
+    assert_eq!(
+        store
+            .reader()
+            .bm25(&expression, FieldWeights::EQUAL, 9)
+            .expect("searches")
+            .len(),
+        2
+    );
     assert_eq!(store.reader().document_frequency(&terms).expect("counts"), [2, 0]);
     assert_eq!(store.reader().indexed_episodes().expect("counts"), 3);
     assert_eq!(store.reader().embedding_backlog(MODEL, 9).expect("reads").len(), 3);

@@ -2,8 +2,8 @@
 
 use crate::testing::{MODEL, Store, batch, in_project, session, source, turn, turn_uid};
 use crate::{
-    ByteOffset, CandidateRow, EpisodeUid, ForgetTarget, Importance, IngestBatch, IngestOutcome, MatchExpression, ProblemCount,
-    QueryError, SessionUpdate, TurnUpsert, UnixMillis,
+    ByteOffset, CandidateRow, EpisodeUid, FieldWeights, ForgetTarget, Importance, IngestBatch, IngestOutcome, MatchExpression,
+    ProblemCount, QueryError, Scope, SessionUpdate, TurnUpsert, UnixMillis,
 };
 
 /// Stores `turns` and compares what happened.
@@ -565,13 +565,13 @@ fn projects_scope_the_search() {
         let expression = MatchExpression::any_of(&["share".to_owned()], scope).expect("has a term");
         store
             .reader()
-            .bm25(&expression, 9)
+            .bm25(&expression, FieldWeights::EQUAL, 9)
             .expect("searches")
             .into_iter()
             .map(|(id, _)| id)
             .collect::<Vec<_>>()
     };
-    assert_eq!(found(None).len(), 2);
-    assert_eq!(found(Some(Some(project))), [store.id(1, 0)]);
-    assert_eq!(found(Some(None)), [store.id(2, 0)]);
+    assert_eq!(found(Scope::All).len(), 2);
+    assert_eq!(found(Scope::Project(Some(project))), [store.id(1, 0)]);
+    assert_eq!(found(Scope::Project(None)), [store.id(2, 0)]);
 }

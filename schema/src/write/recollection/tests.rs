@@ -1,7 +1,10 @@
 //! The log: what is kept, and what showing changes.
 
 use crate::testing::{MODEL, Store, batch, session, turn};
-use crate::{EpisodeId, LoggedCandidate, RecollectionLog, SessionUpdate, UnixMillis};
+use crate::{
+    EpisodeId, ForgetTarget, LoggedCandidate, RecollectionId, RecollectionLog, RecollectionUse, SessionUpdate, Showing,
+    UnixMillis,
+};
 
 fn candidate(episode: EpisodeId, position: Option<u32>) -> LoggedCandidate {
     LoggedCandidate {
@@ -151,4 +154,134 @@ fn candidates_that_are_gone_are_left_out() {
     store.writer.record_recollection(&late).expect("logs");
     let read = store.reader().last_recollection(None).expect("reads").expect("is there").log;
     assert_eq!((read.candidates.len(), read.project), (1, None));
+}
+
+fn showing(recollection: RecollectionId, at: i64, episode: EpisodeId) -> Showing {
+    Showing {
+        recollection,
+        at: UnixMillis(at),
+        episode,
+    }
+}
+
+fn used(recollection: RecollectionId, episode: EpisodeId) -> RecollectionUse {
+    RecollectionUse {
+        recollection,
+        episode,
+        evidence: "words".to_owned(),
+    }
+}
+
+fn unused(store: &Store, from: i64, to: i64) -> Vec<Showing> {
+    store
+        .reader()
+        .unused_showings(&session("asking"), UnixMillis(from), UnixMillis(to))
+        .expect("reads")
+}
+
+fn access_counts(store: &Store, ids: &[EpisodeId]) -> Vec<u64> {
+    let rows = store.reader().candidates(ids, MODEL).expect("reads");
+    rows.iter().map(|row| row.access_count).collect()
+}
+
+/// Three episodes; the first was shown at 5,000, the first and the second at 7,000, the third never.
+fn shown_twice() -> (Store, Vec<EpisodeId>, [RecollectionId; 2]) {
+    let mut store = Store::new();
+    let ids = store.fill(&["one", "two", "three"]);
+    let mut show = |at, second| {
+        let candidates = vec![candidate(ids[0], Some(1)), candidate(ids[1], second), candidate(ids[2], None)];
+        store.writer.record_recollection(&log(at, candidates)).expect("logs")
+    };
+    let logs = [show(5_000, None), show(7_000, Some(2))];
+    (store, ids, logs)
+}
+
+#[test]
+fn what_was_shown_in_a_while_is_found() {
+    let (store, ids, [first, second]) = shown_twice();
+    let later = [showing(second, 7_000, ids[0]), showing(second, 7_000, ids[1])];
+    assert_eq!(unused(&store, 0, 6_999), [showing(first, 5_000, ids[0])]);
+    assert_eq!(unused(&store, 5_001, 7_000), later);
+    assert_eq!(unused(&store, 7_001, 9_000), []);
+    let other = store
+        .reader()
+        .unused_showings(&session("other"), UnixMillis(0), UnixMillis(9_000));
+    assert_eq!(other.expect("reads"), []);
+}
+
+#[test]
+fn a_showing_counts_as_a_use_once() {
+    let (mut store, ids, [first, second]) = shown_twice();
+    let mut record = |uses: &[RecollectionUse]| {
+        store
+            .writer
+            .record_recollection_uses(uses, UnixMillis(8_000))
+            .expect("counts")
+    };
+    assert_eq!(record(&[used(second, ids[0])]), 1);
+    assert_eq!(
+        record(&[used(second, ids[0]), used(second, ids[1])]),
+        1,
+        "one of them is counted already"
+    );
+    assert_eq!(record(&[used(first, ids[0])]), 1, "another showing is another use");
+    assert_eq!(
+        record(&[used(second, ids[2]), used(RecollectionId(99), ids[0])]),
+        0,
+        "never shown"
+    );
+    assert_eq!(access_counts(&store, &ids), [2, 1, 0]);
+    assert_eq!(unused(&store, 0, 9_000), []);
+    let rows = store.reader().candidates(&ids, MODEL).expect("reads");
+    assert_eq!(rows[0].accessed_at, UnixMillis(8_000));
+}
+
+#[test]
+fn uses_go_with_their_episode_and_with_their_log() {
+    let (mut store, ids, [_, second]) = shown_twice();
+    let uses = [used(second, ids[0]), used(second, ids[1])];
+    store
+        .writer
+        .record_recollection_uses(&uses, UnixMillis(8_000))
+        .expect("counts");
+    let uid = crate::EpisodeUid::of(&crate::testing::turn_uid(0), 0).to_string();
+    store
+        .writer
+        .forget(&ForgetTarget::Episode(uid), UnixMillis(9_000))
+        .expect("forgets");
+    assert_eq!(
+        store
+            .writer
+            .record_recollection_uses(&uses, UnixMillis(9_000))
+            .expect("counts"),
+        0
+    );
+    let left = |store: &Store| -> i64 {
+        let count = store
+            .writer
+            .db
+            .query_row("SELECT count(*) FROM recollection_uses", [], |row| row.get(0));
+        count.expect("counts")
+    };
+    assert_eq!(left(&store), 1);
+    for at in 10_000..11_000 {
+        store.writer.record_recollection(&log(at, Vec::new())).expect("logs");
+    }
+    assert_eq!(
+        (left(&store), access_counts(&store, &ids[1..])),
+        (0, vec![1, 0]),
+        "what was counted stays"
+    );
+}
+
+#[test]
+fn what_was_hidden_meanwhile_may_still_be_counted() {
+    let (mut store, ids, [_, second]) = shown_twice();
+    store.writer.exclude_session(&session("s")).expect("hides");
+    let counted = store
+        .writer
+        .record_recollection_uses(&[used(second, ids[0])], UnixMillis(8_000));
+    assert_eq!(counted.expect("counts"), 1);
+    store.writer.include_session(&session("s")).expect("shows");
+    assert_eq!(access_counts(&store, &ids), [1, 0, 0]);
 }

@@ -1,0 +1,124 @@
+//! Whether the store holds an answer at all: what the weighed candidates, taken together, say of a prompt.
+//!
+//! Nearest neighbours always exist. That a prompt is about something in the store shows in the whole: how near the best comes
+//! and how far it stands out, whether one text holds the prompt's rare words together, whether the words that no candidate
+//! holds are the telling ones, and whether words and meaning name the same candidate.
+
+use super::evidence::{Evidence, TermWeights};
+
+/// How many features there are.
+pub const SUPPORT_FEATURES: usize = 17;
+
+/// Terms of a prompt beyond which more of them say nothing more.
+const MOST_TERMS: f64 = 12.0;
+
+/// What all the candidates together say.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Support {
+    /// The best cosine.
+    pub best_cosine: f64,
+    /// The best cosine in standard deviations above the background.
+    pub best_deviation: f64,
+    /// The best share of the prompt's terms in one text, by rarity.
+    pub best_coverage: f64,
+    /// The best share in what was asked then alone.
+    pub best_prompt_coverage: f64,
+    /// The best share in one passage.
+    pub best_passage: f64,
+    /// The square of the best share in one run of words.
+    pub best_quoted: f64,
+    /// The share of the prompt's terms that any of the candidates holds.
+    pub pool_coverage: f64,
+    /// Whether any of them holds the rarest.
+    pub rarest_in_pool: f64,
+    /// The share of the prompt's names that any of them holds; 1 where it has none.
+    pub names_in_pool: f64,
+    /// The share of the prompt's terms that the store holds at all.
+    pub known_terms: f64,
+    /// The lesser of a candidate's reciprocal ranks by words and by meaning, at the best: whether both name the same one.
+    pub agreement: f64,
+    /// BM25 as a share of what a text with every term could get, at the best.
+    pub bm25_absolute: f64,
+    /// How many terms the prompt has, up to twelve.
+    pub terms: f64,
+    /// The share of the prompt's terms in the first candidate.
+    pub first_coverage: f64,
+    /// The cosine of the first candidate.
+    pub first_cosine: f64,
+    /// The mean share of the prompt's terms in the first three.
+    pub three_coverage: f64,
+    /// Whether any is from the time that the prompt speaks of.
+    pub in_time: f64,
+}
+
+impl Support {
+    /// The names of the features, in the order of [`Support::features`].
+    pub const NAMES: [&'static str; SUPPORT_FEATURES] = [
+        "best_cosine",
+        "best_deviation",
+        "best_coverage",
+        "best_prompt_coverage",
+        "best_passage",
+        "best_quoted",
+        "pool_coverage",
+        "rarest_in_pool",
+        "names_in_pool",
+        "known_terms",
+        "agreement",
+        "bm25_absolute",
+        "terms",
+        "first_coverage",
+        "first_cosine",
+        "three_coverage",
+        "in_time",
+    ];
+
+    /// Sums up the candidates' evidence, best first; `found` marks the terms that stand in any of their texts.
+    pub(super) fn of(evidence: &[Evidence], terms: &TermWeights, found: &[bool]) -> Self {
+        let best = |value: fn(&Evidence) -> f64| evidence.iter().map(value).fold(0.0, f64::max);
+        let first = |value: fn(&Evidence) -> f64| evidence.first().map_or(0.0, value);
+        let three = &evidence[..evidence.len().min(3)];
+        Self {
+            best_cosine: best(|one| one.cosine),
+            best_deviation: best(|one| one.cosine_deviation),
+            best_coverage: best(|one| one.coverage),
+            best_prompt_coverage: best(|one| one.prompt_coverage),
+            best_passage: best(|one| one.passage_coverage),
+            best_quoted: best(|one| one.quoted),
+            pool_coverage: terms.share_of(found),
+            rarest_in_pool: f64::from(u8::from(terms.rarest(found))),
+            names_in_pool: terms.names_in(found),
+            known_terms: first(|one| one.known_terms),
+            agreement: best(|one| one.bm25_reciprocal.min(one.vector_reciprocal)),
+            bm25_absolute: best(|one| one.bm25_absolute),
+            terms: (terms.len() as f64).min(MOST_TERMS),
+            first_coverage: first(|one| one.coverage),
+            first_cosine: first(|one| one.cosine),
+            three_coverage: three.iter().map(|one| one.coverage).sum::<f64>() / three.len().max(1) as f64,
+            in_time: best(|one| one.in_time),
+        }
+    }
+
+    /// The features in a row.
+    pub fn features(&self) -> [f64; SUPPORT_FEATURES] {
+        [
+            self.best_cosine,
+            self.best_deviation,
+            self.best_coverage,
+            self.best_prompt_coverage,
+            self.best_passage,
+            self.best_quoted,
+            self.pool_coverage,
+            self.rarest_in_pool,
+            self.names_in_pool,
+            self.known_terms,
+            self.agreement,
+            self.bm25_absolute,
+            self.terms,
+            self.first_coverage,
+            self.first_cosine,
+            self.three_coverage,
+            self.in_time,
+        ]
+    }
+}

@@ -1,0 +1,272 @@
+//! The time that a prompt speaks of: "yesterday", "last week", "three days ago", "in May", "on 2026-03-01".
+//!
+//! In goes a prompt and the time of asking, out comes the span that it names, if it names one. English only, in days of
+//! UTC: this is a hint for ranking, never a filter.
+
+use std::sync::LazyLock;
+
+use jiff::civil::{Date, Weekday};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, ToSpan};
+use regex::{Captures, Regex};
+use remembrancer_schema::UnixMillis;
+
+/// A span of days, both ends within.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Days {
+    first: Date,
+    last: Date,
+}
+
+impl Days {
+    /// Whether `at` lies within.
+    pub(super) fn contain(self, at: UnixMillis) -> bool {
+        day_of(at).is_some_and(|day| self.first <= day && day <= self.last)
+    }
+}
+
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const NUMBERS: [&str; 12] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+];
+
+/// How a prompt may name a time, tried in this order; each with what it means.
+static RULES: LazyLock<Vec<(Regex, Meaning)>> = LazyLock::new(|| {
+    let month = r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)";
+    let number =
+        r"(?P<number>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|a few|several)";
+    let unit = r"(?P<unit>day|week|month|year)s?";
+    let weekday = r"(?P<weekday>monday|tuesday|wednesday|thursday|friday|saturday|sunday)";
+    let rules: [(String, Meaning); 11] = [
+        (r"\b(?P<year>20\d\d)-(?P<digits>\d\d)-(?P<day>\d\d)\b".to_owned(), iso_date),
+        (
+            format!(r"\b{month}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (?P<year>20\d\d)\b)?"),
+            month_and_day,
+        ),
+        (
+            format!(r"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {month}\b(?:,? (?P<year>20\d\d)\b)?"),
+            month_and_day,
+        ),
+        (
+            format!(r"\b(?:in|during|since|of|last) {month}\b(?:,? (?P<year>20\d\d)\b)?"),
+            whole_month,
+        ),
+        (format!(r"\b{month},? (?P<year>20\d\d)\b"), whole_month),
+        (r"\b(?:in|during|of) (?P<year>20\d\d)\b".to_owned(), whole_year),
+        (format!(r"\b{number} {unit} ago\b"), ago),
+        (format!(r"\b(?:past|last) {number} {unit}\b"), past),
+        (
+            r"\b(?P<which>last|past|this) (?P<unit>week|month|year|weekend)\b".to_owned(),
+            last_or_this,
+        ),
+        (format!(r"\b(?:last|on|this|past) {weekday}\b"), latest_weekday),
+        (
+            r"\b(?P<name>today|this morning|tonight|yesterday|last night)\b".to_owned(),
+            near_day,
+        ),
+    ];
+    rules
+        .into_iter()
+        .map(|(pattern, meaning)| (Regex::new(&pattern).expect("invariant: the pattern is well-formed"), meaning))
+        .collect()
+});
+
+type Meaning = fn(&Captures<'_>, Date) -> Option<Days>;
+
+/// The days that `prompt`, asked at `now`, speaks of; by the first rule that fits.
+pub(super) fn spoken_of(prompt: &str, now: UnixMillis) -> Option<Days> {
+    let today = day_of(now)?;
+    let text = prompt.to_lowercase();
+    RULES
+        .iter()
+        .find_map(|(pattern, meaning)| meaning(&pattern.captures(&text)?, today))
+}
+
+fn day_of(at: UnixMillis) -> Option<Date> {
+    let timestamp = Timestamp::from_millisecond(at.0).ok()?;
+    Some(timestamp.to_zoned(TimeZone::UTC).date())
+}
+
+fn days(first: Date, last: Date) -> Days {
+    Days { first, last }
+}
+
+fn iso_date(found: &Captures<'_>, _: Date) -> Option<Days> {
+    let date = Date::new(year(found)?, found["digits"].parse().ok()?, found["day"].parse().ok()?).ok()?;
+    Some(days(date, date))
+}
+
+fn month_and_day(found: &Captures<'_>, today: Date) -> Option<Days> {
+    let (month, day) = (month(found)?, found["day"].parse().ok()?);
+    let date = latest(found, today, |year| Date::new(year, month, day).ok())?;
+    Some(days(date, date))
+}
+
+fn whole_month(found: &Captures<'_>, today: Date) -> Option<Days> {
+    let month = month(found)?;
+    let first = latest(found, today, |year| Date::new(year, month, 1).ok())?;
+    Some(days(first, first.last_of_month()))
+}
+
+fn whole_year(found: &Captures<'_>, _: Date) -> Option<Days> {
+    let first = Date::new(year(found)?, 1, 1).ok()?;
+    Some(days(first, first.last_of_year()))
+}
+
+/// "Three days ago" is that day; the larger the unit, the vaguer the word.
+fn ago(found: &Captures<'_>, today: Date) -> Option<Days> {
+    let middle = before(today, span(found)?)?;
+    let slack = match &found["unit"] {
+        "day" => 1,
+        "week" => 4,
+        "month" => 16,
+        _ => 190,
+    };
+    Some(days(
+        before(middle, slack.days())?,
+        middle.checked_add(slack.days()).ok()?.min(today),
+    ))
+}
+
+fn past(found: &Captures<'_>, today: Date) -> Option<Days> {
+    Some(days(before(today, span(found)?)?, today))
+}
+
+fn last_or_this(found: &Captures<'_>, today: Date) -> Option<Days> {
+    let this = &found["which"] == "this";
+    let monday = before(today, i64::from(today.weekday().to_monday_zero_offset()).days())?;
+    let (first, last) = match &found["unit"] {
+        "week" => (monday, monday.checked_add(6.days()).ok()?),
+        "weekend" => (monday.checked_add(5.days()).ok()?, monday.checked_add(6.days()).ok()?),
+        "month" => (today.first_of_month(), today.last_of_month()),
+        _ => (today.first_of_year(), today.last_of_year()),
+    };
+    if this {
+        return Some(days(first, last));
+    }
+    match &found["unit"] {
+        "week" | "weekend" => Some(days(before(first, 7.days())?, before(last, 7.days())?)),
+        "month" => {
+            let last = before(first, 1.day())?;
+            Some(days(last.first_of_month(), last))
+        }
+        _ => {
+            let last = before(first, 1.day())?;
+            Some(days(last.first_of_year(), last))
+        }
+    }
+}
+
+fn latest_weekday(found: &Captures<'_>, today: Date) -> Option<Days> {
+    let place = WEEKDAYS.iter().position(|name| *name == &found["weekday"])?;
+    let weekday = Weekday::from_monday_zero_offset(i8::try_from(place).ok()?).ok()?;
+    let date = today.nth_weekday(-1, weekday).ok()?;
+    Some(days(date, date))
+}
+
+fn near_day(found: &Captures<'_>, today: Date) -> Option<Days> {
+    let date = match &found["name"] {
+        "yesterday" | "last night" => before(today, 1.day())?,
+        _ => today,
+    };
+    Some(days(date, date))
+}
+
+fn before(date: Date, span: Span) -> Option<Date> {
+    date.checked_sub(span).ok()
+}
+
+fn year(found: &Captures<'_>) -> Option<i16> {
+    found.name("year")?.as_str().parse().ok()
+}
+
+fn month(found: &Captures<'_>) -> Option<i8> {
+    let name = &found["month"][..3];
+    let place = MONTHS.iter().position(|month| *month == name)?;
+    i8::try_from(place + 1).ok()
+}
+
+/// A date of the year that is named; of the latest year in which it isn't to come, where none is.
+fn latest(found: &Captures<'_>, today: Date, in_year: impl Fn(i16) -> Option<Date>) -> Option<Date> {
+    match year(found) {
+        Some(year) => in_year(year),
+        None => in_year(today.year())
+            .filter(|date| *date <= today)
+            .or_else(|| in_year(today.year() - 1)),
+    }
+}
+
+fn span(found: &Captures<'_>) -> Option<Span> {
+    let count = match &found["number"] {
+        "a" | "an" => 1,
+        "a couple of" => 2,
+        "a few" | "several" => 3,
+        word => match NUMBERS.iter().position(|number| *number == word) {
+            Some(place) => i64::try_from(place).ok()? + 1,
+            None => word.parse().ok()?,
+        },
+    };
+    match &found["unit"] {
+        "day" => Span::new().try_days(count).ok(),
+        "week" => Span::new().try_weeks(count).ok(),
+        "month" => Span::new().try_months(count).ok(),
+        _ => Span::new().try_years(count).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// A Thursday.
+    const TODAY: &str = "2026-07-16";
+
+    fn check(prompt: &str, expected: Option<(&str, &str)>) {
+        let today: Date = TODAY.parse().unwrap();
+        let now = UnixMillis(today.to_zoned(TimeZone::UTC).unwrap().timestamp().as_millisecond());
+        let spoken = spoken_of(prompt, now).map(|days| (days.first.to_string(), days.last.to_string()));
+        assert_eq!(
+            spoken,
+            expected.map(|(first, last)| (first.to_owned(), last.to_owned())),
+            "{prompt}"
+        );
+    }
+
+    #[rstest]
+    #[case::yesterday("What did we change yesterday?", "2026-07-15", "2026-07-15")]
+    #[case::last_week("the bug from last week", "2026-07-06", "2026-07-12")]
+    #[case::this_week("what broke this week", "2026-07-13", "2026-07-19")]
+    #[case::weekend("what I did last weekend", "2026-07-11", "2026-07-12")]
+    #[case::last_month("the migration last month", "2026-06-01", "2026-06-30")]
+    #[case::last_year("we tried that last year", "2025-01-01", "2025-12-31")]
+    #[case::days_ago("fixed three days ago", "2026-07-12", "2026-07-14")]
+    #[case::week_ago("about a week ago", "2026-07-05", "2026-07-13")]
+    #[case::past_days("in the past 10 days", "2026-07-06", "2026-07-16")]
+    #[case::weekday("what we decided on monday", "2026-07-13", "2026-07-13")]
+    #[case::same_weekday("since last thursday", "2026-07-09", "2026-07-09")]
+    #[case::month("what happened in May", "2026-05-01", "2026-05-31")]
+    #[case::month_to_come("what happened in December", "2025-12-01", "2025-12-31")]
+    #[case::month_and_year("the talk of March 2024", "2024-03-01", "2024-03-31")]
+    #[case::day_of_month("on May 7th, 2023", "2023-05-07", "2023-05-07")]
+    #[case::day_first("the call of 7 May", "2026-05-07", "2026-05-07")]
+    #[case::iso("the log of 2026-03-01", "2026-03-01", "2026-03-01")]
+    #[case::year("what changed in 2024", "2024-01-01", "2024-12-31")]
+    fn a_time_is_understood(#[case] prompt: &str, #[case] first: &str, #[case] last: &str) {
+        check(prompt, Some((first, last)));
+    }
+
+    #[rstest]
+    #[case::none("why does the linker complain")]
+    #[case::the_verb("this may break the build")]
+    #[case::a_port("listen on 2024")]
+    #[case::no_such_day("2026-02-31")]
+    #[case::the_last_one("the last commit")]
+    fn other_words_are_no_time(#[case] prompt: &str) {
+        check(prompt, None);
+    }
+}

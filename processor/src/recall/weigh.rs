@@ -1,0 +1,102 @@
+//! The second stage: the first candidates of the fused order with their texts, weighed by what speaks for each.
+//!
+//! Texts are read for the first few dozen alone: the pool holds hundreds, and the fused order is right about the rest.
+
+use remembrancer_schema::{EpisodeText, QueryError, Reader, UnixMillis};
+
+use super::evidence::{Background, Evidence, Occurrences, TermWeights};
+use super::fusion::Fused;
+use super::profile::Profile;
+use super::query::Query;
+use super::support::Support;
+use super::time_words;
+
+/// Candidates that are weighed. Of what is right and in the pool at all, nineteen in twenty lie among the first forty.
+pub const WEIGHED: usize = 40;
+
+/// A candidate with its text and what speaks for it.
+#[derive(Debug, Clone)]
+pub struct Weighed {
+    /// The candidate as fused.
+    pub fused: Fused,
+    /// Its texts.
+    pub text: EpisodeText,
+    /// What speaks for it.
+    pub evidence: Evidence,
+    /// The score that it is ordered by: higher is better; only comparable within one recall.
+    pub score: f64,
+}
+
+/// The weighed candidates of one prompt, best first.
+#[derive(Debug, Clone, Default)]
+pub struct Weighing {
+    /// The candidates.
+    pub candidates: Vec<Weighed>,
+    /// The best cosine of the whole pool; 0 where nothing has a vector.
+    pub best_cosine: f64,
+    /// How many terms the prompt has.
+    pub terms: usize,
+    /// What those of the prompt's own scope say together.
+    pub support: Support,
+}
+
+/// Weighs the first of `fused`, and orders them anew where the profile has a second stage. `own` tells which of them may
+/// speak for the prompt's having an answer.
+///
+/// # Errors
+/// The store's error, [`QueryError::Interrupted`] when the deadline passed.
+pub(super) fn weigh(
+    reader: &Reader,
+    query: &Query,
+    fused: Vec<Fused>,
+    profile: &Profile,
+    own: impl Fn(&Fused) -> bool,
+    now: UnixMillis,
+) -> Result<Weighing, QueryError> {
+    let frequencies = reader.document_frequency(&query.terms)?;
+    let terms = TermWeights::new(&query.terms, &frequencies, reader.indexed_episodes()?, &query.text);
+    let background = Background::of(&fused);
+    let spoken_of = time_words::spoken_of(&query.text, now);
+    let first: Vec<Fused> = fused.into_iter().take(WEIGHED).collect();
+    let ids: Vec<_> = first.iter().map(|fused| fused.candidate.row.id).collect();
+    // An episode that was deleted since the pool was read has no text, and is passed over.
+    let mut texts = reader.texts(&ids)?.into_iter().peekable();
+    let mut candidates = Vec::with_capacity(first.len());
+    let mut found_anywhere = vec![false; terms.len()];
+    for fused in first {
+        let Some(text) = texts.next_if(|text| text.id == fused.candidate.row.id) else {
+            continue;
+        };
+        let in_time = spoken_of.is_some_and(|days| days.contain(fused.candidate.row.created_at));
+        let occurrences = Occurrences::of(&text, &terms);
+        let evidence = background.evidence(&fused, &occurrences, &terms, in_time);
+        if own(&fused) {
+            for (found, here) in found_anywhere.iter_mut().zip(&occurrences.anywhere) {
+                *found |= here;
+            }
+        }
+        let score = match profile.second_stage {
+            Some(model) => model.score(&evidence, background.best_cosine()),
+            None => fused.score,
+        };
+        candidates.push(Weighed {
+            fused,
+            text,
+            evidence,
+            score,
+        });
+    }
+    // Stable: equal scores stay in the fused order, which is total.
+    candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let speaking: Vec<Evidence> = candidates
+        .iter()
+        .filter(|weighed| own(&weighed.fused))
+        .map(|weighed| weighed.evidence)
+        .collect();
+    Ok(Weighing {
+        support: Support::of(&speaking, &terms, &found_anywhere),
+        candidates,
+        best_cosine: background.best_cosine(),
+        terms: terms.len(),
+    })
+}
