@@ -128,6 +128,7 @@ struct FusionFile {
 #[serde(default, deny_unknown_fields)]
 struct GateFile {
     least_probability: Option<f64>,
+    ample_cosine: Option<f32>,
     same_topic_cosine: Option<f32>,
 }
 
@@ -327,6 +328,7 @@ fn floor(gate: &GateFile, refuse: &Refuse<'_>) -> Result<Floor, ConfigError> {
     Ok(Floor {
         least_probability: probability("gate.least_probability", gate.least_probability, refuse)?
             .unwrap_or(FLOOR.least_probability),
+        ample_cosine: cosine("gate.ample_cosine", gate.ample_cosine, refuse)?.map_or(FLOOR.ample_cosine, f64::from),
         ..FLOOR
     })
 }

@@ -37,7 +37,7 @@ UNJUDGED = {"adversarial", "exact", "foreign", "chatter", "coding"}
 
 
 class Prompt:
-    """One prompt of a set with its candidates in the order in which they were fused."""
+    """One prompt of a set with its candidates, in the order of the weights before these."""
 
     def __init__(self, kind, name, rows):
         values = np.array(rows)

@@ -5,7 +5,7 @@
 //! silence, and the log that `why` explains. Never an error: a leg that is late or fails is absent.
 //!
 //! The steps, each in the file of its name: `query` → `gate` → `legs` → `pool` → `rank`/`fusion` → `weigh` → `reranking`
-//! → `choose`/`gate` → `recollection`. SQL lives in the schema crate.
+//! → `choose`/`floor` → `recollection`; `work` runs them. SQL lives in the schema crate.
 
 mod chatter;
 mod choose;
@@ -19,6 +19,7 @@ mod graph;
 mod leg;
 mod legs;
 mod linear;
+mod occurrences;
 mod pool;
 mod profile;
 mod query;
@@ -29,15 +30,14 @@ mod support;
 mod time_words;
 mod weigh;
 mod weights;
+mod work;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 use std::time::Duration;
 
-use remembrancer_schema::{
-    EpisodeId, EpisodeText, LoggedCandidate, ProjectId, QueryError, Reader, RecollectionLog, SessionKey, UnixMillis,
-};
+use remembrancer_schema::{EpisodeId, EpisodeText, ProjectId, Reader, RecollectionLog, SessionKey, UnixMillis};
 
 pub use coarse::CodeIndex;
 pub use evidence::{Evidence, FEATURES};
@@ -57,13 +57,10 @@ pub use reranking::RERANKED;
 pub use support::{SUPPORT_FEATURES, Support};
 pub use weigh::{WEIGHED, Weighed, Weighing};
 
-use crate::deadline::{Deadline, Stopwatch};
+use crate::deadline::Deadline;
 use crate::embed::Embedding;
-use crate::rerank::{Blend, Rerank, Reranking};
-use choose::{Choice, choose};
-use legs::Bounds;
-use pool::{Compared, Found};
-use weigh::weigh;
+use crate::rerank::{Blend, Rerank};
+use work::Work;
 
 /// Which projects a recall looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -204,7 +201,7 @@ pub struct SessionState {
 pub struct Recollection {
     /// Its texts as stored.
     pub episode: EpisodeText,
-    /// The fused score.
+    /// The score that it was ordered by.
     pub score: f64,
     /// Its rank in each leg.
     pub ranks: LegRanks,
@@ -230,9 +227,6 @@ pub struct Recall {
     /// What `why` explains.
     pub log: RecollectionLog,
 }
-
-/// How many candidates of the fused order are logged.
-const LOGGED_CANDIDATES: usize = 20;
 
 /// What a recall works with.
 pub struct Sources<'a> {
@@ -267,13 +261,6 @@ pub fn recall(
     work.finish(chosen, settings)
 }
 
-/// The episodes nearest to the prompt and, where it counts, to the conversation.
-fn coarse(codes: &RwLock<CodeIndex>, compared: Compared<'_>, bounds: &Bounds<'_>) -> Vec<EpisodeId> {
-    let queries = [compared.prompt, compared.conversation].into_iter().flatten();
-    let codes = codes.read().unwrap_or_else(PoisonError::into_inner);
-    queries.flat_map(|query| legs::coarse(&codes, query, bounds)).collect()
-}
-
 /// The candidate pool of one prompt with every leg's values, before any fusion: what a bench fuses in many ways.
 ///
 /// # Errors
@@ -286,253 +273,6 @@ pub fn candidate_pool(
     deadline: Deadline,
 ) -> Result<Vec<Candidate>, Silence> {
     Work::new(question).pool(session, sources, settings, deadline)
-}
-
-/// One recall in progress.
-struct Work<'a> {
-    question: &'a Question,
-    watch: Stopwatch,
-    degradations: Vec<Degradation>,
-    embedding: Option<Embedding>,
-    pool: usize,
-    weighing: Weighing,
-    candidates: Vec<LoggedCandidate>,
-}
-
-impl<'a> Work<'a> {
-    fn new(question: &'a Question) -> Self {
-        Self {
-            question,
-            watch: Stopwatch::start(),
-            degradations: Vec::new(),
-            embedding: None,
-            pool: 0,
-            weighing: Weighing::default(),
-            candidates: Vec::new(),
-        }
-    }
-
-    fn run(
-        &mut self,
-        session: &SessionState,
-        sources: Sources<'_>,
-        settings: &RecallSettings,
-        deadline: Deadline,
-    ) -> Result<Vec<Recollection>, Silence> {
-        let (reader, reranker) = (sources.reader, sources.reranker);
-        let pool = self.pool(session, sources, settings, deadline)?;
-        if pool.is_empty() {
-            return Err(if session.left_out.is_empty() {
-                Silence::NothingFound
-            } else {
-                Silence::AlreadyInContext
-            });
-        }
-        let question = self.question;
-        let fused = fuse(pool, &settings.profile, question.now);
-        self.watch.lap("fusion");
-        let weighing = weigh(
-            reader,
-            &question.query,
-            fused,
-            &settings.profile,
-            |fused| settings.scope != ScopeRule::ProjectFirst || fused.candidate.row.project == question.project,
-            question.now,
-        );
-        self.watch.lap("weigh");
-        self.weighing = weighing.map_err(|error| self.unreadable(&error))?;
-        if let Some(reranker) = reranker {
-            self.rerank(&Reranking {
-                reranker,
-                rule: settings.blend,
-                deadline: deadline.earlier_by(settings.reserve),
-            });
-        }
-        self.choose(settings)
-    }
-
-    /// Runs the gates that need no candidates, then the legs, and gathers what they find.
-    fn pool(
-        &mut self,
-        session: &SessionState,
-        sources: Sources<'_>,
-        settings: &RecallSettings,
-        deadline: Deadline,
-    ) -> Result<Vec<Candidate>, Silence> {
-        let Sources {
-            reader,
-            codes,
-            model_id,
-            embedding,
-            reranker: _,
-        } = sources;
-        let query = &self.question.query;
-        let profile = &settings.profile;
-        if let Some(silence) = gate::before_search(query) {
-            return Err(silence);
-        }
-        let bounds = Bounds {
-            project: self.question.project,
-            scope: settings.scope,
-            left_out: &session.left_out,
-        };
-        let mut found = Found {
-            words: self.absent_if_late(legs::bm25(reader, query, &bounds, &profile.lexical)),
-            ..Found::default()
-        };
-        self.watch.lap("bm25");
-        found.recent = self.absent_if_late(legs::recent(reader, &bounds));
-        self.watch.lap("recent");
-        self.await_embedding(embedding, deadline.earlier_by(settings.reserve));
-        self.watch.lap("embedding");
-        self.stays_on_topic(session, settings)?;
-        let prompt = self.embedding.clone();
-        let conversation = self.conversation(reader, session, model_id, profile);
-        let compared = Compared {
-            model_id,
-            prompt: prompt.as_ref(),
-            conversation: conversation.as_ref(),
-        };
-        found.coarse = coarse(codes, compared, &bounds);
-        self.watch.lap("coarse");
-        let mut pool =
-            pool::candidates(reader, &found.union(), &found.words, compared).map_err(|error| self.unreadable(&error))?;
-        if profile.counts(Leg::Graph) {
-            let linked = graph::add_linked(reader, &mut pool, &found.words, compared, &bounds);
-            if let Err(degradation) = linked {
-                self.degradations.push(degradation);
-            }
-        }
-        if settings.scope == ScopeRule::ProjectFirst {
-            pool::drop_weak_foreigners(&mut pool, self.question.project, settings.floor.foreign_cosine);
-        }
-        self.pool = pool.len();
-        self.watch.lap("pool");
-        Ok(pool)
-    }
-
-    fn absent_if_late<T: Default>(&mut self, leg: Result<T, Degradation>) -> T {
-        leg.unwrap_or_else(|degradation| {
-            self.degradations.push(degradation);
-            T::default()
-        })
-    }
-
-    fn conversation(&mut self, reader: &Reader, session: &SessionState, model_id: &str, profile: &Profile) -> Option<Embedding> {
-        if !profile.counts(Leg::Expansion) {
-            return None;
-        }
-        let read = expansion::conversation(reader, &session.conversation, model_id);
-        self.absent_if_late(read.map_err(legs::absent(Degradation::ExpansionAbsent)))
-    }
-
-    fn await_embedding(&mut self, embedding: &mut EmbeddingSource<'_>, until: Deadline) {
-        match embedding(until.remaining()) {
-            Ok(embedding) => self.embedding = Some(embedding),
-            Err(degradation) => self.degradations.push(degradation),
-        }
-    }
-
-    fn stays_on_topic(&self, session: &SessionState, settings: &RecallSettings) -> Result<(), Silence> {
-        let same = self
-            .embedding
-            .as_ref()
-            .zip(session.answered_topic.as_ref())
-            .is_some_and(|(prompt, answered)| prompt.cosine(answered) > settings.same_topic_cosine);
-        if same { Err(Silence::SameTopic) } else { Ok(()) }
-    }
-
-    fn rerank(&mut self, reranking: &Reranking<'_>) {
-        let reranked = reranking::rerank(&self.question.query, &mut self.weighing, reranking);
-        self.absent_if_late(reranked);
-        self.watch.lap("rerank");
-    }
-
-    fn choose(&mut self, settings: &RecallSettings) -> Result<Vec<Recollection>, Silence> {
-        let Choice { recollections, judged } = choose(&self.weighing, self.question.project, settings);
-        self.watch.lap("choose");
-        self.candidates = judged;
-        if recollections.is_empty() {
-            Err(Silence::NothingRelevant)
-        } else {
-            Ok(recollections)
-        }
-    }
-
-    /// A read that the deadline stopped is lateness; any other error is the store's.
-    fn unreadable(&mut self, error: &QueryError) -> Silence {
-        if matches!(error, QueryError::Interrupted { .. }) {
-            self.degradations.push(Degradation::PoolAbsent);
-            return Silence::OutOfTime;
-        }
-        tracing::warn!(%error, "the candidates could not be read");
-        Silence::StoreFailed
-    }
-
-    /// Keeps in the log the first candidates of the fused order and whatever is shown. What the block had no room for was
-    /// not shown.
-    fn settle_log(&mut self, shown: usize) {
-        for candidate in &mut self.candidates {
-            if candidate.position.is_some_and(|position| position as usize > shown) {
-                candidate.position = None;
-                candidate.gate = Some(Dropped::NoRoom.as_str().to_owned());
-            }
-        }
-        let mut place = 0;
-        self.candidates.retain(|candidate| {
-            place += 1;
-            place <= LOGGED_CANDIDATES || candidate.position.is_some()
-        });
-    }
-
-    fn finish(mut self, chosen: Result<Vec<Recollection>, Silence>, settings: &RecallSettings) -> Recall {
-        let (mut recollections, silence) = match chosen {
-            Ok(recollections) => (recollections, None),
-            Err(silence) => (Vec::new(), Some(silence)),
-        };
-        let mut context = String::new();
-        if silence.is_none() {
-            let texts: Vec<EpisodeText> = recollections.iter().map(|chosen| chosen.episode.clone()).collect();
-            let (text, shown) = block(&self.question.header, &texts, settings.caps);
-            recollections.truncate(shown);
-            context = text;
-        }
-        self.settle_log(recollections.len());
-        self.watch.lap("text");
-        Recall {
-            log: self.log(silence),
-            recollections,
-            context,
-            silence,
-            degradations: self.degradations,
-            embedding: self.embedding,
-            weighing: self.weighing,
-        }
-    }
-
-    fn log(&mut self, silence: Option<Silence>) -> RecollectionLog {
-        RecollectionLog {
-            at: self.question.now,
-            session: self.question.session.clone(),
-            project: self.question.project,
-            prompt_hash: self.question.logged_hash,
-            terms: self.question.query.terms.clone(),
-            reason: silence.map(|silence| silence.as_str().to_owned()),
-            pool: self.pool as u32,
-            stages: self
-                .watch
-                .laps()
-                .iter()
-                .map(|(name, took)| ((*name).to_owned(), took.as_micros() as u64))
-                .collect(),
-            degradations: self
-                .degradations
-                .iter()
-                .map(|degradation| degradation.as_str().to_owned())
-                .collect(),
-            candidates: std::mem::take(&mut self.candidates),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 type Key = [u8; 16];
 
 /// Texts embedded in one go: enough to group them by length, few enough to lose little when interrupted.
-const BATCH: usize = 256;
+const BATCH: usize = 64;
 
 /// Why there are no vectors.
 #[derive(Debug, thiserror::Error)]

@@ -20,6 +20,8 @@ const SEEDS: usize = 5;
 const GRAPH_LIMIT: usize = 50;
 /// Names of files, commands and errors that are looked for: the rarest.
 const FACET_TERMS: usize = 12;
+/// Names that are looked up at most: each costs a query. The best seeds' come first.
+const MOST_NAMES: usize = 200;
 /// A name that occurs in more than this share of all episodes links nothing.
 const COMMON_SHARE: f64 = 0.05;
 
@@ -91,6 +93,7 @@ fn facet_terms(texts: &[EpisodeText]) -> Vec<String> {
         .flat_map(|facets| facets.files.iter().chain(&facets.commands).chain(&facets.errors))
         .flat_map(|value| value.split_whitespace().filter_map(|word| terms(word).into_iter().next()))
         .collect();
+    names.truncate(MOST_NAMES);
     names.sort_unstable();
     names.dedup();
     names

@@ -13,7 +13,7 @@ pub enum Leg {
     Vector,
     /// `created_at`, newest first.
     Recency,
-    /// `access_count`, most used first.
+    /// By level of use, most used first.
     Access,
     /// Cosine similarity with the conversation so far: the second query, in the place of seed 003's `HyDE`.
     Expansion,

@@ -23,11 +23,15 @@ const LEAST_TIME: Duration = Duration::from_millis(100);
 /// would take all the time there is.
 const READ_BYTES: usize = 1_000;
 
-/// Puts the first [`RERANKED`] of `weighing` into a new order, by blended scores that take the place of theirs.
+/// The K of the scores that the blends are made for (seed 003).
+const RRF_K: f64 = 60.0;
+
+/// Puts the first [`RERANKED`] of `weighing` into a new order, by blended scores that take the place of theirs. `learnt` says
+/// whether a second stage ordered them.
 ///
 /// # Errors
-/// [`Degradation::RerankerAbsent`] where too little time is left or the reranker fails; the order is as it was.
-pub(super) fn rerank(query: &Query, weighing: &mut Weighing, reranking: &Reranking<'_>) -> Result<(), Degradation> {
+/// [`Degradation::RerankerAbsent`] where too little time is left, the reranker fails, or it read nothing; the order is as it was.
+pub(super) fn rerank(query: &Query, weighing: &mut Weighing, learnt: bool, reranking: &Reranking<'_>) -> Result<(), Degradation> {
     if reranking.deadline.remaining() < LEAST_TIME {
         return Err(Degradation::RerankerAbsent);
     }
@@ -35,12 +39,19 @@ pub(super) fn rerank(query: &Query, weighing: &mut Weighing, reranking: &Reranki
     let first = &mut weighing.candidates[..count];
     let passages: Vec<String> = first.iter().map(|weighed| read(&weighed.text)).collect();
     let passages: Vec<&str> = passages.iter().map(String::as_str).collect();
-    // What is learnt may score below zero, where the blend knows no order.
-    let scores: Vec<f64> = first.iter().map(|weighed| weighed.score.max(0.0)).collect();
+    // The blends are made for scores of Reciprocal Rank Fusion; what a second stage learnt is of any size.
+    let scores: Vec<f64> = if learnt {
+        (0..count).map(|place| 1.0 / (RRF_K + 1.0 + place as f64)).collect()
+    } else {
+        first.iter().map(|weighed| weighed.score).collect()
+    };
     let order = reranking.reorder(&query.text, &scores, &passages).map_err(|error| {
         tracing::warn!(leg = Degradation::RerankerAbsent.as_str(), %error, "a leg failed");
         Degradation::RerankerAbsent
     })?;
+    if order.iter().all(|reranked| reranked.rerank_score.is_none()) {
+        return Err(Degradation::RerankerAbsent);
+    }
     for reranked in order {
         first[reranked.fused_position].score = reranked.blended_score;
     }

@@ -4,7 +4,8 @@
 //! and how far it stands out, whether one text holds the prompt's rare words together, whether the words that no candidate
 //! holds are the telling ones, and whether words and meaning name the same candidate.
 
-use super::evidence::{Evidence, TermWeights};
+use super::evidence::Evidence;
+use super::occurrences::TermWeights;
 
 /// How many features there are.
 pub const SUPPORT_FEATURES: usize = 17;

@@ -4,12 +4,14 @@
 
 use remembrancer_schema::{EpisodeText, QueryError, Reader, UnixMillis};
 
-use super::evidence::{Background, Evidence, Occurrences, TermWeights};
+use super::evidence::{Background, Evidence};
 use super::fusion::Fused;
+use super::occurrences::{Occurrences, TermWeights};
 use super::profile::Profile;
 use super::query::Query;
 use super::support::Support;
 use super::time_words;
+use crate::deadline::Deadline;
 
 /// Candidates that are weighed. Of what is right and in the pool at all, nineteen in twenty lie among the first forty.
 pub const WEIGHED: usize = 40;
@@ -32,8 +34,6 @@ pub struct Weighed {
 pub struct Weighing {
     /// The candidates.
     pub candidates: Vec<Weighed>,
-    /// The best cosine of the whole pool; 0 where nothing has a vector.
-    pub best_cosine: f64,
     /// How many terms the prompt has.
     pub terms: usize,
     /// What those of the prompt's own scope say together.
@@ -52,6 +52,7 @@ pub(super) fn weigh(
     profile: &Profile,
     own: impl Fn(&Fused) -> bool,
     now: UnixMillis,
+    deadline: Deadline,
 ) -> Result<Weighing, QueryError> {
     let frequencies = reader.document_frequency(&query.terms)?;
     let terms = TermWeights::new(&query.terms, &frequencies, reader.indexed_episodes()?, &query.text);
@@ -67,6 +68,9 @@ pub(super) fn weigh(
         let Some(text) = texts.next_if(|text| text.id == fused.candidate.row.id) else {
             continue;
         };
+        if deadline.has_passed() {
+            return Err(QueryError::Interrupted { act: "weigh candidates" });
+        }
         let in_time = spoken_of.is_some_and(|days| days.contain(fused.candidate.row.created_at));
         let occurrences = Occurrences::of(&text, &terms);
         let evidence = background.evidence(&fused, &occurrences, &terms, in_time);
@@ -96,7 +100,6 @@ pub(super) fn weigh(
     Ok(Weighing {
         support: Support::of(&speaking, &terms, &found_anywhere),
         candidates,
-        best_cosine: background.best_cosine(),
         terms: terms.len(),
     })
 }

@@ -22,7 +22,7 @@ pub(super) fn run(sets: &[Dataset], benches: &[Bench<'_>], query: &str, ways: &W
     match (found, sets.first().zip(benches.first())) {
         (Some((set, bench, place)), _) => {
             let judged = &set.queries[place];
-            say!("{} of {}: {}", judged.id, set.name, judged.text);
+            say!("{} of {}: {}", plain(&judged.id), set.name, plain(&judged.text));
             say!("answered by: {}", answers(set, judged));
             explain(set, bench, Asked::of(judged), Some(judged), ways)
         }
@@ -33,7 +33,7 @@ pub(super) fn run(sets: &[Dataset], benches: &[Bench<'_>], query: &str, ways: &W
                 project,
                 at: None,
             };
-            say!("asked of {}: {query}", set.name);
+            say!("asked of {}: {}", set.name, plain(query));
             explain(set, bench, asked, None, ways)
         }
         (None, None) => Ok(()),
@@ -46,7 +46,7 @@ fn answers(set: &Dataset, judged: &JudgedQuery) -> String {
         .keys()
         .map(|index| set.documents[*index].id.as_str())
         .collect();
-    ids.join(", ")
+    plain(&ids.join(", "))
 }
 
 fn explain(
@@ -74,7 +74,7 @@ fn explain(
             let right = document
                 .zip(judged)
                 .is_some_and(|(document, judged)| judged.relevant.contains_key(&document));
-            let id = document.map_or("?", |document| set.documents[document].id.as_str());
+            let id = plain(document.map_or("?", |document| set.documents[document].id.as_str()));
             say!(
                 "{:>3} {} {:.4} {id}: {}",
                 place + 1,
@@ -89,16 +89,18 @@ fn explain(
     Ok(())
 }
 
+/// `text` without what a terminal would act on.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
 fn head(weighed: &Weighed) -> String {
     let text = if weighed.text.prompt.is_empty() {
         &weighed.text.answer
     } else {
         &weighed.text.prompt
     };
-    text.chars()
-        .take(TEXT)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    plain(&text.chars().take(TEXT).collect::<String>())
 }
 
 fn ranks(weighed: &Weighed) -> String {

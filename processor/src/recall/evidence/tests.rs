@@ -1,8 +1,7 @@
-//! Features by hand, and against naive counting.
+//! Features by hand.
 
-use proptest::prelude::*;
 use remembrancer_schema::{
-    Bm25, CandidateRow, Cosine, EpisodeId, EpisodeUid, Facets, Importance, Origin, SessionId, TurnUid, UnixMillis, terms,
+    Bm25, CandidateRow, Cosine, EpisodeId, EpisodeText, EpisodeUid, Facets, Importance, Origin, SessionId, TurnUid, UnixMillis,
 };
 
 use super::*;
@@ -164,52 +163,4 @@ fn a_phrase_is_shared_word_for_word() {
         .quoted,
         0.25,
     );
-}
-
-#[rstest::rstest]
-#[case::capital_inside("What did Caroline research?", &["carolin"])]
-#[case::start_of_a_sentence("Why? Because.", &[])]
-#[case::identifier("where is getUserName or user_id used", &["getusernam", "user_id"])]
-#[case::version("upgrade to v2", &["v2"])]
-#[case::the_person("what did I do", &[])]
-fn names_are_what_no_sentence_explains(#[case] prompt: &str, #[case] expected: &[&str]) {
-    assert_eq!(names(prompt).collect::<Vec<_>>(), expected);
-}
-
-proptest! {
-    /// The oracle tries every pair of places.
-    #[test]
-    fn the_longest_run_is_that_of_every_pair_of_places(prompt in prop::collection::vec(0u8..4, 0..12), words in prop::collection::vec(0u8..5, 0..40)) {
-        let word = |number: &u8| ["socket", "lock", "hang", "x", "y"][usize::from(*number)].to_owned();
-        let wording: Vec<String> = prompt.iter().map(word).collect();
-        let text_words: Vec<String> = words.iter().map(word).collect();
-        let names: Vec<String> = ["socket", "lock", "hang"].map(str::to_owned).to_vec();
-        let weights = TermWeights::new(&names, &[2, 30, 500], 1_000, &wording.join(" "));
-        let weight = |word: &String| names.iter().position(|name| name == word).map_or(0.0, |place| weights.weights[place]);
-        let mut best = 0.0_f64;
-        for from in 0..wording.len() {
-            for at in 0..text_words.len() {
-                let run = wording[from..].iter().zip(&text_words[at..]).take_while(|(a, b)| a == b).map(|(word, _)| weight(word));
-                best = best.max(run.sum());
-            }
-        }
-        let found = Occurrences::of(&text("", &text_words.join(" ")), &weights).longest_run;
-        prop_assert!((found - best).abs() < 1e-9, "{found} is not {best}");
-    }
-
-    /// The oracle looks at every passage of the text.
-    #[test]
-    fn the_best_passage_is_that_of_every_window(words in prop::collection::vec(0u8..6, 0..150)) {
-        let word = |number: &u8| ["socket", "lock", "hang", "x", "y", "z"][usize::from(*number)];
-        let answer = words.iter().map(word).collect::<Vec<_>>().join(" ");
-        let weights = weights(&[("socket", 2), ("lock", 30), ("hang", 500)], 1_000);
-        let names = ["socket", "lock", "hang"];
-        let terms = terms(&answer);
-        let weigh = |window: &[String]| -> f64 {
-            names.iter().zip(&weights.weights).filter(|(name, _)| window.iter().any(|term| term == *name)).map(|(_, weight)| weight).sum()
-        };
-        let best = (0..terms.len()).map(|start| weigh(&terms[start..terms.len().min(start + WINDOW + 1)])).fold(0.0, f64::max);
-        let found = Occurrences::of(&text("", &answer), &weights).best_passage(&weights);
-        prop_assert!((found - best).abs() < 1e-9, "{found} is not {best}");
-    }
 }

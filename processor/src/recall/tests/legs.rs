@@ -7,6 +7,7 @@ use remembrancer_schema::{FieldWeights, MatchExpression, Rank, Scope};
 use rstest::rstest;
 
 use super::super::legs::{self, Bounds, Words};
+use super::super::pool::Compared;
 use super::*;
 
 /// What the legs gathered, by episode, ranked in each leg.
@@ -327,9 +328,7 @@ fn each_leg_that_is_late_is_named() {
     let words = legs::bm25(&reader, &question.query, &bounds, &WEIGHTED.lexical);
     assert_eq!(words.err(), Some(Degradation::Bm25Absent));
     assert_eq!(legs::recent(&reader, &bounds), Err(Degradation::RecentAbsent));
-    let mut work = Work::new(&question);
-    assert_eq!(work.conversation(&reader, &session, MODEL, &V2), None);
-    assert_eq!(work.degradations, [Degradation::ExpansionAbsent]);
+    assert!(expansion::conversation(&reader, &session.conversation, MODEL).is_err());
 }
 
 #[test]
@@ -411,4 +410,36 @@ fn a_time_in_the_prompt_speaks_for_what_is_from_then(#[case] prompt: &str, #[cas
         weighed.unwrap().evidence.in_time > 0.0
     });
     assert_eq!(in_time, expected);
+}
+
+/// The reserve is for what follows the legs: with all legs late, what the vectors found is still answered.
+#[test]
+fn late_legs_leave_time_for_an_answer() {
+    let mut store = Store::new();
+    store.fill(400);
+    let near = store.remember(&Memory {
+        prompt: PROMPT,
+        vector: Some(vector(0.9, 1)),
+        ..Memory::default()
+    });
+    let question = question(PROMPT, Some(store.project("shop")));
+    let settings = RecallSettings {
+        reserve: Duration::from_secs(20),
+        ..by_the_seed()
+    };
+    let recall = store.with_sources(&Ok(asked()), |sources| {
+        recall(
+            &question,
+            &SessionState::default(),
+            sources,
+            &settings,
+            Deadline::after(Duration::from_secs(20)),
+        )
+    });
+    assert_eq!(uids(&recall), [near]);
+    assert!(
+        recall.degradations.contains(&Degradation::RecentAbsent),
+        "{:?}",
+        recall.degradations
+    );
 }

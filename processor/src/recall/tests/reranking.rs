@@ -11,7 +11,7 @@ use rstest::rstest;
 use super::*;
 use crate::embed::{DeviceChoice, passage};
 use crate::recall::reranking::rerank;
-use crate::rerank::{CrossEncoder, RerankError};
+use crate::rerank::{CrossEncoder, RerankError, Reranking};
 
 /// Time for a recall in these tests.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -119,7 +119,8 @@ fn what_is_not_read_stays_behind_in_order() {
 
 #[rstest]
 #[case::failed(&Says::Nothing, Duration::ZERO)]
-#[case::no_time(&Says::Reversed, PATIENCE)]
+// Enough for the legs, and too little for a passage.
+#[case::no_time(&Says::Reversed, Duration::from_millis(59_905))]
 fn an_absent_reranker_is_named_and_moves_nothing(#[case] reranker: &dyn Rerank, #[case] reserve: Duration) {
     let mut store = Store::about_the_prompt(4);
     let before = store.ask_reranked(None, Blend::FusedScore, Duration::ZERO);
@@ -144,7 +145,7 @@ fn scores_below_zero_raise_nobody() {
         rule: Blend::FusedScore,
         deadline: Deadline::after(PATIENCE),
     };
-    rerank(&Query::of(PROMPT), &mut weighing, &reranking).unwrap();
+    rerank(&Query::of(PROMPT), &mut weighing, true, &reranking).unwrap();
     assert_eq!(order(&weighing), before);
 }
 

@@ -1,0 +1,83 @@
+//! Names by hand; passages and runs of words against naive counting.
+
+use proptest::prelude::*;
+use remembrancer_schema::{EpisodeId, EpisodeUid, Facets, Importance, TurnUid, UnixMillis};
+
+use super::*;
+
+fn weights(terms: &[(&str, u64)], documents: u64) -> TermWeights {
+    let names: Vec<String> = terms.iter().map(|(term, _)| (*term).to_owned()).collect();
+    let frequencies: Vec<u64> = terms.iter().map(|(_, frequency)| *frequency).collect();
+    TermWeights::new(&names, &frequencies, documents, &names.join(" "))
+}
+
+fn text(prompt: &str, answer: &str) -> EpisodeText {
+    EpisodeText {
+        id: EpisodeId(1),
+        uid: EpisodeUid([1; 16]),
+        turn_uid: TurnUid([1; 16]),
+        part: 0,
+        turn: 0,
+        prompt: prompt.to_owned(),
+        answer: answer.to_owned(),
+        facets: Facets::default(),
+        created_at: UnixMillis(0),
+        project: None,
+        project_name: None,
+        agent: "a".to_owned(),
+        session: "s".to_owned(),
+        cwd: None,
+        source: None,
+        importance: Importance::Normal,
+        importance_rule: "default".to_owned(),
+    }
+}
+
+#[rstest::rstest]
+#[case::capital_inside("What did Caroline research?", &["carolin"])]
+#[case::start_of_a_sentence("Why? Because.", &[])]
+#[case::identifier("where is getUserName or user_id used", &["getusernam", "user_id"])]
+#[case::version("upgrade to v2", &["v2"])]
+#[case::start_of_a_line("- Fix it\nRun the Parser", &["parser"])]
+#[case::the_person("what did I do", &[])]
+fn names_are_what_no_sentence_explains(#[case] prompt: &str, #[case] expected: &[&str]) {
+    assert_eq!(names(prompt).collect::<Vec<_>>(), expected);
+}
+
+proptest! {
+    /// The oracle tries every pair of places.
+    #[test]
+    fn the_longest_run_is_that_of_every_pair_of_places(prompt in prop::collection::vec(0u8..4, 0..12), words in prop::collection::vec(0u8..5, 0..40)) {
+        let word = |number: &u8| ["socket", "lock", "hang", "x", "y"][usize::from(*number)].to_owned();
+        let wording: Vec<String> = prompt.iter().map(word).collect();
+        let text_words: Vec<String> = words.iter().map(word).collect();
+        let names: Vec<String> = ["socket", "lock", "hang"].map(str::to_owned).to_vec();
+        let weights = TermWeights::new(&names, &[2, 30, 500], 1_000, &wording.join(" "));
+        let weight = |word: &String| names.iter().position(|name| name == word).map_or(0.0, |place| weights.weights[place]);
+        let mut best = 0.0_f64;
+        for from in 0..wording.len() {
+            for at in 0..text_words.len() {
+                let run = wording[from..].iter().zip(&text_words[at..]).take_while(|(a, b)| a == b).map(|(word, _)| weight(word));
+                best = best.max(run.sum());
+            }
+        }
+        let found = Occurrences::of(&text("", &text_words.join(" ")), &weights).longest_run;
+        prop_assert!((found - best).abs() < 1e-9, "{found} is not {best}");
+    }
+
+    /// The oracle looks at every passage of the text.
+    #[test]
+    fn the_best_passage_is_that_of_every_window(words in prop::collection::vec(0u8..6, 0..150)) {
+        let word = |number: &u8| ["socket", "lock", "hang", "x", "y", "z"][usize::from(*number)];
+        let answer = words.iter().map(word).collect::<Vec<_>>().join(" ");
+        let weights = weights(&[("socket", 2), ("lock", 30), ("hang", 500)], 1_000);
+        let names = ["socket", "lock", "hang"];
+        let terms = terms(&answer);
+        let weigh = |window: &[String]| -> f64 {
+            names.iter().zip(&weights.weights).filter(|(name, _)| window.iter().any(|term| term == *name)).map(|(_, weight)| weight).sum()
+        };
+        let best = (0..terms.len()).map(|start| weigh(&terms[start..terms.len().min(start + WINDOW + 1)])).fold(0.0, f64::max);
+        let found = Occurrences::of(&text("", &answer), &weights).best_passage(&weights);
+        prop_assert!((found - best).abs() < 1e-9, "{found} is not {best}");
+    }
+}

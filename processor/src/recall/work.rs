@@ -1,0 +1,294 @@
+//! One recall in progress: the legs in their order, what was missing, how long each stage took, and what came of it.
+
+use std::sync::{PoisonError, RwLock};
+
+use remembrancer_schema::{EpisodeId, EpisodeText, LoggedCandidate, QueryError, Reader, RecollectionLog};
+
+use super::choose::{Choice, choose};
+use super::coarse::CodeIndex;
+use super::floor::Dropped;
+use super::fusion::{Candidate, fuse};
+use super::gate::{self, Silence};
+use super::leg::Leg;
+use super::legs::{self, Bounds, EmbeddingSource};
+use super::pool::{self, Compared, Found};
+use super::profile::Profile;
+use super::recollection::block;
+use super::weigh::{Weighing, weigh};
+use super::{
+    Degradation, Question, Recall, RecallSettings, Recollection, ScopeRule, SessionState, Sources, expansion, graph, reranking,
+};
+use crate::deadline::{Deadline, Stopwatch};
+use crate::embed::Embedding;
+use crate::rerank::Reranking;
+
+/// How many candidates of the fused order are logged.
+const LOGGED_CANDIDATES: usize = 20;
+
+/// From `deadline` on the reader's queries are interrupted; an interrupt before is forgotten.
+fn stop_reading_at(reader: &Reader, deadline: Deadline) {
+    reader.set_deadline_check(Some(Box::new(move || deadline.has_passed())));
+}
+
+/// The episodes nearest to the prompt and, where it counts, to the conversation.
+fn coarse(codes: &RwLock<CodeIndex>, compared: Compared<'_>, bounds: &Bounds<'_>) -> Vec<EpisodeId> {
+    let queries = [compared.prompt, compared.conversation].into_iter().flatten();
+    let codes = codes.read().unwrap_or_else(PoisonError::into_inner);
+    queries.flat_map(|query| legs::coarse(&codes, query, bounds)).collect()
+}
+
+/// One recall in progress.
+pub(super) struct Work<'a> {
+    question: &'a Question,
+    watch: Stopwatch,
+    degradations: Vec<Degradation>,
+    embedding: Option<Embedding>,
+    pool: usize,
+    weighing: Weighing,
+    candidates: Vec<LoggedCandidate>,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(question: &'a Question) -> Self {
+        Self {
+            question,
+            watch: Stopwatch::start(),
+            degradations: Vec::new(),
+            embedding: None,
+            pool: 0,
+            weighing: Weighing::default(),
+            candidates: Vec::new(),
+        }
+    }
+
+    pub(super) fn run(
+        &mut self,
+        session: &SessionState,
+        sources: Sources<'_>,
+        settings: &RecallSettings,
+        deadline: Deadline,
+    ) -> Result<Vec<Recollection>, Silence> {
+        let (reader, reranker) = (sources.reader, sources.reranker);
+        let pool = self.pool(session, sources, settings, deadline)?;
+        if pool.is_empty() {
+            return Err(if session.left_out.is_empty() {
+                Silence::NothingFound
+            } else {
+                Silence::AlreadyInContext
+            });
+        }
+        let question = self.question;
+        let fused = fuse(pool, &settings.profile, question.now);
+        self.watch.lap("fusion");
+        let weighing = weigh(
+            reader,
+            &question.query,
+            fused,
+            &settings.profile,
+            |fused| settings.scope != ScopeRule::ProjectFirst || fused.candidate.row.project == question.project,
+            question.now,
+            deadline,
+        );
+        self.watch.lap("weigh");
+        self.weighing = weighing.map_err(|error| self.unreadable(&error))?;
+        if let Some(reranker) = reranker {
+            let learnt = settings.profile.second_stage.is_some();
+            let reranking = Reranking {
+                reranker,
+                rule: settings.blend,
+                deadline: deadline.earlier_by(settings.reserve),
+            };
+            let outcome = reranking::rerank(&question.query, &mut self.weighing, learnt, &reranking);
+            self.absent_if_late(outcome);
+            self.watch.lap("rerank");
+        }
+        self.choose(settings)
+    }
+
+    /// Runs the gates that need no candidates, then the legs, and gathers what they find.
+    pub(super) fn pool(
+        &mut self,
+        session: &SessionState,
+        sources: Sources<'_>,
+        settings: &RecallSettings,
+        deadline: Deadline,
+    ) -> Result<Vec<Candidate>, Silence> {
+        let Sources {
+            reader,
+            codes,
+            model_id,
+            embedding,
+            reranker: _,
+        } = sources;
+        let query = &self.question.query;
+        let profile = &settings.profile;
+        if let Some(silence) = gate::before_search(query) {
+            return Err(silence);
+        }
+        let bounds = Bounds {
+            project: self.question.project,
+            scope: settings.scope,
+            left_out: &session.left_out,
+        };
+        // A leg may take what is left but for the reserve: late, it is absent, and what follows still has its time.
+        let legs_until = deadline.earlier_by(settings.reserve);
+        stop_reading_at(reader, legs_until);
+        let mut found = Found {
+            words: self.absent_if_late(legs::bm25(reader, query, &bounds, &profile.lexical)),
+            ..Found::default()
+        };
+        self.watch.lap("bm25");
+        found.recent = self.absent_if_late(legs::recent(reader, &bounds));
+        self.watch.lap("recent");
+        self.await_embedding(embedding, legs_until);
+        self.watch.lap("embedding");
+        self.stays_on_topic(session, settings)?;
+        let prompt = self.embedding.clone();
+        let conversation = self.conversation(reader, session, model_id, profile);
+        let compared = Compared {
+            model_id,
+            prompt: prompt.as_ref(),
+            conversation: conversation.as_ref(),
+        };
+        found.coarse = coarse(codes, compared, &bounds);
+        self.watch.lap("coarse");
+        stop_reading_at(reader, deadline);
+        let mut pool =
+            pool::candidates(reader, &found.union(), &found.words, compared).map_err(|error| self.unreadable(&error))?;
+        let own = |pool: &mut Vec<Candidate>| {
+            if settings.scope == ScopeRule::ProjectFirst {
+                pool::drop_weak_foreigners(pool, self.question.project, settings.floor.foreign_cosine);
+            }
+        };
+        own(&mut pool);
+        if profile.counts(Leg::Graph) {
+            stop_reading_at(reader, legs_until);
+            let linked = graph::add_linked(reader, &mut pool, &found.words, compared, &bounds);
+            if let Err(degradation) = linked {
+                self.degradations.push(degradation);
+            }
+            own(&mut pool);
+            stop_reading_at(reader, deadline);
+        }
+        self.pool = pool.len();
+        self.watch.lap("pool");
+        Ok(pool)
+    }
+
+    fn absent_if_late<T: Default>(&mut self, leg: Result<T, Degradation>) -> T {
+        leg.unwrap_or_else(|degradation| {
+            self.degradations.push(degradation);
+            T::default()
+        })
+    }
+
+    fn conversation(&mut self, reader: &Reader, session: &SessionState, model_id: &str, profile: &Profile) -> Option<Embedding> {
+        if !profile.counts(Leg::Expansion) {
+            return None;
+        }
+        let read = expansion::conversation(reader, &session.conversation, model_id);
+        self.absent_if_late(read.map_err(legs::absent(Degradation::ExpansionAbsent)))
+    }
+
+    fn await_embedding(&mut self, embedding: &mut EmbeddingSource<'_>, until: Deadline) {
+        match embedding(until.remaining()) {
+            Ok(embedding) => self.embedding = Some(embedding),
+            Err(degradation) => self.degradations.push(degradation),
+        }
+    }
+
+    fn stays_on_topic(&self, session: &SessionState, settings: &RecallSettings) -> Result<(), Silence> {
+        let same = self
+            .embedding
+            .as_ref()
+            .zip(session.answered_topic.as_ref())
+            .is_some_and(|(prompt, answered)| prompt.cosine(answered) > settings.same_topic_cosine);
+        if same { Err(Silence::SameTopic) } else { Ok(()) }
+    }
+
+    fn choose(&mut self, settings: &RecallSettings) -> Result<Vec<Recollection>, Silence> {
+        let Choice { recollections, judged } = choose(&self.weighing, self.question.project, settings);
+        self.watch.lap("choose");
+        self.candidates = judged;
+        if recollections.is_empty() {
+            Err(Silence::NothingRelevant)
+        } else {
+            Ok(recollections)
+        }
+    }
+
+    /// A read that the deadline stopped is lateness; any other error is the store's.
+    fn unreadable(&mut self, error: &QueryError) -> Silence {
+        if matches!(error, QueryError::Interrupted { .. }) {
+            self.degradations.push(Degradation::PoolAbsent);
+            return Silence::OutOfTime;
+        }
+        tracing::warn!(%error, "the candidates could not be read");
+        Silence::StoreFailed
+    }
+
+    /// Keeps in the log the first candidates of the fused order and whatever is shown. What the block had no room for was
+    /// not shown.
+    fn settle_log(&mut self, shown: usize) {
+        for candidate in &mut self.candidates {
+            if candidate.position.is_some_and(|position| position as usize > shown) {
+                candidate.position = None;
+                candidate.gate = Some(Dropped::NoRoom.as_str().to_owned());
+            }
+        }
+        let mut place = 0;
+        self.candidates.retain(|candidate| {
+            place += 1;
+            place <= LOGGED_CANDIDATES || candidate.position.is_some()
+        });
+    }
+
+    pub(super) fn finish(mut self, chosen: Result<Vec<Recollection>, Silence>, settings: &RecallSettings) -> Recall {
+        let (mut recollections, silence) = match chosen {
+            Ok(recollections) => (recollections, None),
+            Err(silence) => (Vec::new(), Some(silence)),
+        };
+        let mut context = String::new();
+        if silence.is_none() {
+            let texts: Vec<EpisodeText> = recollections.iter().map(|chosen| chosen.episode.clone()).collect();
+            let (text, shown) = block(&self.question.header, &texts, settings.caps);
+            recollections.truncate(shown);
+            context = text;
+        }
+        self.settle_log(recollections.len());
+        self.watch.lap("text");
+        Recall {
+            log: self.log(silence),
+            recollections,
+            context,
+            silence,
+            degradations: self.degradations,
+            embedding: self.embedding,
+            weighing: self.weighing,
+        }
+    }
+
+    fn log(&mut self, silence: Option<Silence>) -> RecollectionLog {
+        RecollectionLog {
+            at: self.question.now,
+            session: self.question.session.clone(),
+            project: self.question.project,
+            prompt_hash: self.question.logged_hash,
+            terms: self.question.query.terms.clone(),
+            reason: silence.map(|silence| silence.as_str().to_owned()),
+            pool: self.pool as u32,
+            stages: self
+                .watch
+                .laps()
+                .iter()
+                .map(|(name, took)| ((*name).to_owned(), took.as_micros() as u64))
+                .collect(),
+            degradations: self
+                .degradations
+                .iter()
+                .map(|degradation| degradation.as_str().to_owned())
+                .collect(),
+            candidates: std::mem::take(&mut self.candidates),
+        }
+    }
+}
