@@ -231,4 +231,4 @@ impl Occurrences {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -1,39 +1,12 @@
 //! Features by hand.
 
 use remembrancer_schema::{
-    Bm25, CandidateRow, Cosine, EpisodeId, EpisodeText, EpisodeUid, Facets, Importance, Origin, SessionId, TurnUid, UnixMillis,
+    Bm25, CandidateRow, Cosine, EpisodeId, EpisodeText, EpisodeUid, Importance, Origin, SessionId, TurnUid, UnixMillis,
 };
 
 use super::*;
+use crate::recall::occurrences::tests::{text, weights};
 use crate::recall::{Candidate, RRF, fuse};
-
-fn weights(terms: &[(&str, u64)], documents: u64) -> TermWeights {
-    let names: Vec<String> = terms.iter().map(|(term, _)| (*term).to_owned()).collect();
-    let frequencies: Vec<u64> = terms.iter().map(|(_, frequency)| *frequency).collect();
-    TermWeights::new(&names, &frequencies, documents, &names.join(" "))
-}
-
-fn text(prompt: &str, answer: &str) -> EpisodeText {
-    EpisodeText {
-        id: EpisodeId(1),
-        uid: EpisodeUid([1; 16]),
-        turn_uid: TurnUid([1; 16]),
-        part: 0,
-        turn: 0,
-        prompt: prompt.to_owned(),
-        answer: answer.to_owned(),
-        facets: Facets::default(),
-        created_at: UnixMillis(0),
-        project: None,
-        project_name: None,
-        agent: "a".to_owned(),
-        session: "s".to_owned(),
-        cwd: None,
-        source: None,
-        importance: Importance::Normal,
-        importance_rule: "default".to_owned(),
-    }
-}
 
 /// A candidate of session 1, turn `turn`.
 fn candidate(turn: u8, bm25: Option<f64>, cosine: Option<f32>) -> Candidate {

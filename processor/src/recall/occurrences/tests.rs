@@ -5,13 +5,15 @@ use remembrancer_schema::{EpisodeId, EpisodeUid, Facets, Importance, TurnUid, Un
 
 use super::*;
 
-fn weights(terms: &[(&str, u64)], documents: u64) -> TermWeights {
+/// The weights of terms with their document frequencies.
+pub(in crate::recall) fn weights(terms: &[(&str, u64)], documents: u64) -> TermWeights {
     let names: Vec<String> = terms.iter().map(|(term, _)| (*term).to_owned()).collect();
     let frequencies: Vec<u64> = terms.iter().map(|(_, frequency)| *frequency).collect();
     TermWeights::new(&names, &frequencies, documents, &names.join(" "))
 }
 
-fn text(prompt: &str, answer: &str) -> EpisodeText {
+/// An episode that says so.
+pub(in crate::recall) fn text(prompt: &str, answer: &str) -> EpisodeText {
     EpisodeText {
         id: EpisodeId(1),
         uid: EpisodeUid([1; 16]),
