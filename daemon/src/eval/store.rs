@@ -9,8 +9,8 @@ use remembrancer_processor::eval::dataset::Dataset;
 use remembrancer_processor::ingest::episodes;
 use remembrancer_processor::recall::CodeIndex;
 use remembrancer_schema::{
-    ByteOffset, EmbeddedEpisode, IngestBatch, ProjectId, Reader, SessionKey, SourcePosition, SourceUpdate, TurnUid, TurnUpsert,
-    UnixMillis, Writer,
+    EmbeddedEpisode, IngestBatch, ProjectId, Reader, SessionKey, SourcePosition, SourceUpdate, TurnUid, TurnUpsert, UnixMillis,
+    Writer,
 };
 use tempfile::TempDir;
 
@@ -131,17 +131,7 @@ fn batch(turns: Vec<TurnUpsert>) -> IngestBatch {
             inode: 0,
             size: 0,
             mtime: UnixMillis(0),
-            position: SourcePosition {
-                read_offset: ByteOffset(0),
-                read_line: 0,
-                committed_offset: ByteOffset(0),
-                committed_line: 0,
-                committed_turn: 0,
-                prefix_hash: [0; 32],
-                prefix_len: 0,
-                tail_hash: [0; 32],
-                tail_len: 0,
-            },
+            position: SourcePosition::default(),
             generation: 0,
             records_delta: 0,
             skipped_delta: 0,

@@ -7,8 +7,8 @@ mod reranking;
 use std::path::Path;
 
 use remembrancer_schema::{
-    ByteOffset, EmbeddedEpisode, EpisodeUid, Facets, Importance, IngestBatch, NewEpisode, Origin, SourcePosition, SourceUpdate,
-    TurnUid, TurnUpsert, Writer,
+    EmbeddedEpisode, EpisodeUid, Facets, Importance, IngestBatch, NewEpisode, Origin, SourcePosition, SourceUpdate, TurnUid,
+    TurnUpsert, Writer,
 };
 use tempfile::TempDir;
 
@@ -222,17 +222,7 @@ fn key(session: &str) -> SessionKey {
 }
 
 fn batch(turn: TurnUpsert) -> IngestBatch {
-    let position = SourcePosition {
-        read_offset: ByteOffset(0),
-        read_line: 0,
-        committed_offset: ByteOffset(0),
-        committed_line: 0,
-        committed_turn: 0,
-        prefix_hash: [0; 32],
-        prefix_len: 0,
-        tail_hash: [0; 32],
-        tail_len: 0,
-    };
+    let position = SourcePosition::default();
     let source = SourceUpdate {
         agent: "claude-code".to_owned(),
         path: "/transcripts/t.jsonl".to_owned(),

@@ -22,7 +22,7 @@ use crate::deadline::{Deadline, Stopwatch};
 use crate::embed::Embedding;
 use crate::rerank::Reranking;
 
-/// How many candidates of the fused order are logged.
+/// How many of the weighed candidates are logged.
 const LOGGED_CANDIDATES: usize = 20;
 
 /// From `deadline` on the reader's queries are interrupted; an interrupt before is forgotten.
@@ -155,19 +155,19 @@ impl<'a> Work<'a> {
         stop_reading_at(reader, deadline);
         let mut pool =
             pool::candidates(reader, &found.union(), &found.words, compared).map_err(|error| self.unreadable(&error))?;
-        let own = |pool: &mut Vec<Candidate>| {
+        let leave_out_weak_foreigners = |pool: &mut Vec<Candidate>| {
             if settings.scope == ScopeRule::ProjectFirst {
                 pool::drop_weak_foreigners(pool, self.question.project, settings.floor.foreign_cosine);
             }
         };
-        own(&mut pool);
+        leave_out_weak_foreigners(&mut pool);
         if profile.counts(Leg::Graph) {
             stop_reading_at(reader, legs_until);
             let linked = graph::add_linked(reader, &mut pool, &found.words, compared, &bounds);
             if let Err(degradation) = linked {
                 self.degradations.push(degradation);
             }
-            own(&mut pool);
+            leave_out_weak_foreigners(&mut pool);
             stop_reading_at(reader, deadline);
         }
         self.pool = pool.len();

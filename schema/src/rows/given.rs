@@ -183,7 +183,7 @@ pub struct ProblemCount {
 }
 
 /// How far a source has been read, and what its read bytes looked like.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourcePosition {
     /// End of the last whole line that was read.
     pub read_offset: ByteOffset,
