@@ -1,7 +1,8 @@
-//! What embedding costs: a prompt alone, a prompt while the background lane is busy, and passages in bulk.
+//! What embedding costs: loading, a prompt alone, a prompt while the background lane is busy, and passages in bulk.
 //!
-//! The lengths are those of `DESIGN`'s targets: a short question, a usual prompt, the longest that is embedded whole. The
-//! background lane has one thread, as in the daemon, but not its idle priority: read "busy" as the worst case.
+//! The lengths are those of `DESIGN`'s targets: a short question, a usual prompt, the longest prompt, the longest passage; the
+//! batches are a short and a usual one of the backlog, of mixed lengths. The background lane has one thread, as in the
+//! daemon, but not its idle priority: read "busy" as the worst case.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,28 +20,39 @@ fn text(tokens: usize, seed: usize) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// Texts of 16 to 256 tokens, 136 on average, in no order of length.
+fn mixed(count: usize) -> Vec<String> {
+    (0..count).map(|seed| text(16 + seed * 7 % 16 * 16, seed)).collect()
+}
+
 fn load(criterion: &mut Criterion) {
     criterion.bench_function("load", |bencher| {
         bencher.iter(|| BertEmbedder::embedded().expect("the built-in model"));
     });
 }
 
-fn queries(criterion: &mut Criterion) {
+fn alone(criterion: &mut Criterion) {
+    let embedder = BertEmbedder::embedded().expect("the built-in model");
+    let mut group = criterion.benchmark_group("alone");
+    for threads in [1, 2] {
+        let lane = Lane::new("alone", threads, || ()).expect("threads");
+        for tokens in [8, 16, 32, 64, 128, 256] {
+            let passage = text(tokens, 1);
+            group.bench_function(BenchmarkId::new(format!("threads-{threads}"), tokens), |bencher| {
+                bencher.iter(|| lane.run(|| embedder.embed_passages(&[black_box(&passage)]).expect("a vector")));
+            });
+        }
+    }
+    group.finish();
+}
+
+fn busy(criterion: &mut Criterion) {
     let embedder = BertEmbedder::embedded().expect("the built-in model");
     let front = Lane::new("front", 2, || ()).expect("threads");
     let back = Lane::new("back", 1, || ()).expect("a thread");
-    let mut group = criterion.benchmark_group("query");
-    let mut measure = |kind: &str| {
-        for tokens in [8, 32, 128] {
-            let prompt = text(tokens, 1);
-            group.bench_function(BenchmarkId::new(kind, tokens), |bencher| {
-                bencher.iter(|| front.run(|| embedder.embed_query(black_box(&prompt)).expect("a vector")));
-            });
-        }
-    };
-    measure("alone");
+    let mut group = criterion.benchmark_group("busy");
     let stop = AtomicBool::new(false);
-    let backlog: Vec<String> = (0..32).map(|seed| text(60 + seed * 5, seed)).collect();
+    let backlog = mixed(32);
     let backlog: Vec<&str> = backlog.iter().map(String::as_str).collect();
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -48,27 +60,32 @@ fn queries(criterion: &mut Criterion) {
                 black_box(back.run(|| embedder.embed_passages(&backlog)).expect("vectors"));
             }
         });
-        measure("busy");
+        for tokens in [8, 32, 128] {
+            let prompt = text(tokens, 1);
+            group.bench_function(BenchmarkId::new("query", tokens), |bencher| {
+                bencher.iter(|| front.run(|| embedder.embed_query(black_box(&prompt)).expect("a vector")));
+            });
+        }
         stop.store(true, Ordering::Relaxed);
     });
     group.finish();
 }
 
-fn passages(criterion: &mut Criterion) {
+fn batches(criterion: &mut Criterion) {
     let embedder = BertEmbedder::embedded().expect("the built-in model");
-    let mut group = criterion.benchmark_group("passages");
+    let mut group = criterion.benchmark_group("batch");
     group.sample_size(10);
-    for (threads, count, tokens) in [(1, 32, 32), (1, 8, 256), (2, 32, 32), (2, 8, 256)] {
+    for (threads, count) in [(1, 16), (1, 32), (2, 16), (2, 32)] {
         let lane = Lane::new("bulk", threads, || ()).expect("threads");
-        let texts: Vec<String> = (0..count).map(|seed| text(tokens, seed)).collect();
+        let texts = mixed(count);
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        group.throughput(Throughput::Elements((count * tokens) as u64));
-        group.bench_function(BenchmarkId::new(format!("threads-{threads}"), tokens), |bencher| {
+        group.throughput(Throughput::Elements(136 * count as u64));
+        group.bench_function(BenchmarkId::new(format!("threads-{threads}"), count), |bencher| {
             bencher.iter(|| lane.run(|| embedder.embed_passages(black_box(&texts)).expect("vectors")));
         });
     }
     group.finish();
 }
 
-criterion_group!(benches, load, queries, passages);
+criterion_group!(benches, load, alone, busy, batches);
 criterion_main!(benches);

@@ -5,19 +5,26 @@
 //! episode; `tokenize` cuts and numbers it; `batch` groups texts by length; `words` looks rows up in the 8-bit table;
 //! `packed` (processors) or `padded` (graphics devices) runs the layers; the mean over the tokens, brought to length
 //! one, is the result. [`Lane`] keeps foreground and background work on threads of their own.
+//!
+//! On a processor all arithmetic is ours: `packed` has the layers, `linear` and `attention` what they are made of, `matrix`
+//! the weights, `tile` the innermost product, `norm` and `simd` what remains.
 
+mod attention;
 mod batch;
 mod device;
 mod embedder;
 mod error;
 mod folder;
-mod kernels;
 mod lane;
 mod layers;
+mod linear;
+mod matrix;
+mod norm;
 mod packed;
 mod padded;
 mod passage;
-mod product;
+mod simd;
+mod tile;
 mod tokenize;
 mod vector;
 mod weights;

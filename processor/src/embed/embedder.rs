@@ -29,7 +29,7 @@ pub struct BertEmbedder {
 }
 
 impl BertEmbedder {
-    /// The model that is built in, on the processor. Takes about 50 ms and 43 MB.
+    /// The model that is built in, on the processor. Takes about 50 ms and, beside the tokenizer, 12 MB.
     ///
     /// # Errors
     /// [`EmbedError`] only if the binary itself is damaged.
@@ -77,7 +77,7 @@ impl BertEmbedder {
     fn forward(&self, texts: &[&[u32]]) -> Result<Vec<Embedding>, EmbedError> {
         let lengths: Vec<usize> = texts.iter().map(|tokens| tokens.len()).collect();
         let rows = self.input.rows(texts.iter().copied());
-        let rows = self.layers.forward(&rows, &lengths)?;
+        let rows = self.layers.forward(rows, &lengths)?;
         let mut rest = &rows[..];
         let mut embeddings = Vec::with_capacity(texts.len());
         for length in lengths {

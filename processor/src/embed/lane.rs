@@ -1,6 +1,6 @@
 //! Threads for one kind of embedding work.
 //!
-//! The model splits its products over the rayon pool it is called in, so a pool a lane is what keeps the background
+//! The model splits a text's tokens over the rayon pool it is called in, so a pool a lane is what keeps the background
 //! work on one thread (at a low priority, which `on_start` sets) and off the threads that answer prompts. The lanes share
 //! nothing but the weights: no lock of one is ever waited for by the other.
 

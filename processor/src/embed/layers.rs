@@ -27,10 +27,10 @@ impl Layers {
     }
 
     /// Runs the layers over `rows`, `[tokens, hidden]`, where `lengths` says how many tokens each text has in turn.
-    pub(crate) fn forward(&self, rows: &[f32], lengths: &[usize]) -> Result<Vec<f32>> {
+    pub(crate) fn forward(&self, rows: Vec<f32>, lengths: &[usize]) -> Result<Vec<f32>> {
         match self {
-            Self::Packed(layers) => layers.forward(rows, lengths),
-            Self::Padded(layers) => layers.forward(rows, lengths),
+            Self::Packed(layers) => Ok(layers.forward(rows, lengths)),
+            Self::Padded(layers) => layers.forward(&rows, lengths),
         }
     }
 }

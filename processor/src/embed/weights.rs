@@ -12,7 +12,7 @@ use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 
 use super::EmbedError;
-use super::kernels::NormParameters;
+use super::norm::NormParameters;
 
 /// The tensors of one file, whose bytes live for `'a`.
 pub(crate) struct Weights<'a> {
@@ -26,6 +26,12 @@ pub(crate) struct Codes<'a> {
     pub(crate) codes: &'a [u8],
     /// Factors, row after row.
     pub(crate) scales: Vec<f32>,
+}
+
+/// A matrix in the form that the file has it in.
+pub(crate) enum Stored<'a> {
+    Codes(Codes<'a>),
+    Floats(Vec<f32>),
 }
 
 impl<'a> Weights<'a> {
@@ -61,6 +67,14 @@ impl<'a> Weights<'a> {
         }
     }
 
+    /// The tensor as codes and scales if it is stored in 8 bits, else as f32.
+    pub(crate) fn stored(&self, name: &str, shape: &[usize]) -> Result<Stored<'a>, EmbedError> {
+        match self.view(name, shape)?.dtype() {
+            Dtype::I8 => self.codes(name, shape).map(Stored::Codes),
+            _ => self.floats(name, shape).map(Stored::Floats),
+        }
+    }
+
     /// The tensor's codes and scales, if it is stored in 8 bits.
     pub(crate) fn codes(&self, name: &str, shape: &[usize]) -> Result<Codes<'a>, EmbedError> {
         let view = self.view(name, shape)?;
@@ -71,6 +85,9 @@ impl<'a> Weights<'a> {
         let scales = numbers(found.data(), |two| f16::from_le_bytes(two).to_f32());
         if found.dtype() != Dtype::F16 || scales.is_empty() || view.data().len() % scales.len() != 0 {
             return Err(self.damaged(&format!("tensor {name}: codes and scales don't fit")));
+        }
+        if scales.iter().any(|scale| !scale.is_finite()) {
+            return Err(self.damaged(&format!("tensor {name} has scales that are no numbers")));
         }
         Ok(Codes {
             codes: view.data(),
@@ -118,6 +135,22 @@ impl<'a> Weights<'a> {
         EmbedError::Weights {
             path: self.path.clone(),
             reason: reason.to_owned(),
+        }
+    }
+}
+
+impl Stored<'_> {
+    pub(crate) fn codes(&self) -> Option<&Codes<'_>> {
+        match self {
+            Self::Codes(codes) => Some(codes),
+            Self::Floats(_) => None,
+        }
+    }
+
+    pub(crate) fn into_floats(self) -> Vec<f32> {
+        match self {
+            Self::Codes(codes) => codes.to_floats(),
+            Self::Floats(floats) => floats,
         }
     }
 }

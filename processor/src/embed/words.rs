@@ -6,7 +6,7 @@
 use candle_transformers::models::bert::Config;
 
 use super::EmbedError;
-use super::kernels::{self, NormParameters};
+use super::norm::{NormParameters, normalise};
 use super::weights::{Codes, Weights};
 
 const WORDS: &str = "embeddings.word_embeddings.weight";
@@ -71,7 +71,7 @@ impl InputTables {
         for tokens in texts {
             self.append(tokens, &mut rows);
         }
-        kernels::normalise(&mut rows, &self.norm);
+        normalise(&mut rows, &self.norm);
         rows
     }
 
@@ -82,7 +82,7 @@ impl InputTables {
         for row in rows.chunks_exact_mut(self.columns).skip(second) {
             add(row, &self.second_type);
         }
-        kernels::normalise(&mut rows, &self.norm);
+        normalise(&mut rows, &self.norm);
         rows
     }
 

@@ -57,7 +57,7 @@ impl CrossEncoder {
     /// The score of one pair, whose passage begins at token `second`.
     fn score(&self, pair: &[u32], second: usize) -> Result<f32, RerankError> {
         let rows = self.input.pair_rows(pair, second);
-        let rows = self.layers.forward(&rows, &[pair.len()])?;
+        let rows = self.layers.forward(rows, &[pair.len()])?;
         let score = sigmoid(self.head.logit(&rows[..self.hidden])?);
         if score.is_nan() {
             Err(RerankError::NoScore)

@@ -48,3 +48,18 @@ fn lanes_share_one_model() {
         assert_eq!(work.join().unwrap().len(), 20);
     });
 }
+
+#[test]
+fn neither_company_nor_threads_change_a_vector() {
+    let embedder = BertEmbedder::embedded().unwrap();
+    let long = "Why does the build wait for a lock on the target folder? ".repeat(30);
+    let texts: Vec<&str> = (1..40).map(|part| &long[..long.len() * part / 40]).collect();
+    let alone: Vec<Embedding> = texts
+        .iter()
+        .map(|text| embedder.embed_passages(&[text]).unwrap().remove(0))
+        .collect();
+    for threads in [1, 2, 3] {
+        let lane = Lane::new("trial", threads, || ()).unwrap();
+        assert_eq!(lane.run(|| embedder.embed_passages(&texts)).unwrap(), alone);
+    }
+}
