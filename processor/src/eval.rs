@@ -9,6 +9,7 @@ mod random;
 pub mod dataset;
 pub mod exact;
 pub mod noise;
+pub mod pasted;
 
 pub mod metrics;
 pub mod statistics;

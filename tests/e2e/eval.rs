@@ -221,6 +221,7 @@ fn the_table_has_every_profile_and_every_leg() {
         "overall, 60 queries",
         "about, 30 queries",
         "stratum exact",
+        "stratum pasted",
     ] {
         assert!(table.contains(part), "no {part} in:\n{table}");
     }
@@ -231,8 +232,8 @@ fn the_table_has_every_profile_and_every_leg() {
             .count()
     };
     for Profile { name, .. } in PROFILES.iter().chain(SINGLE_LEGS) {
-        // Overall, two categories, the exact stratum with its category, what is shown, noise.
-        assert_eq!(rows(name), 7, "rows of {name} in:\n{table}");
+        // Overall, two categories, the exact and the pasted stratum with their categories, what is shown, noise.
+        assert_eq!(rows(name), 9, "rows of {name} in:\n{table}");
     }
 }
 

@@ -26,13 +26,13 @@ pub(super) struct EvalArguments {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     compare: Vec<String>,
     /// Show how each profile ranks one query, given by its id in the set or as text.
-    #[arg(long, value_name = "QUERY", conflicts_with_all = ["sweep", "features"])]
+    #[arg(long, value_name = "QUERY", conflicts_with_all = ["sweep", "features", "json"])]
     explain: Option<String>,
     /// Sweep the constants of fusion instead: K, the share of the cosine, weights of legs.
     #[arg(long, conflicts_with = "features")]
     sweep: bool,
     /// Write what speaks for each candidate into this file instead, for packaging/ranking/train.py.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
     features: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
@@ -52,8 +52,8 @@ pub(super) fn run(arguments: &EvalArguments, surroundings: &Surroundings) -> Res
         settings: settings.clone(),
         seed: arguments.seed,
     };
-    let sets = arguments.folders.iter().map(|folder| Dataset::load(folder));
-    let sets: Vec<Dataset> = sets.collect::<Result<_, _>>().map_err(EvalError::from)?;
+    let sets = load(&arguments.folders)?;
+    let features = arguments.features.as_ref().map(fs_err::File::create).transpose()?;
     let model = model(surroundings)?;
     let reranker = reranker(surroundings)?;
     let models = Models {
@@ -70,13 +70,27 @@ pub(super) fn run(arguments: &EvalArguments, surroundings: &Surroundings) -> Res
     if let Some(query) = &arguments.explain {
         return explain::run(&sets, &benches, query, &ways);
     }
-    if let Some(file) = &arguments.features {
+    if let Some(file) = features {
         return write_features(&sets, &benches, &ways, file);
     }
     if arguments.sweep {
         return sweep(&sets, &benches, settings, arguments.json);
     }
     measure(&sets, &benches, &ways, arguments.json)
+}
+
+/// The sets in these folders. Two of one name, which may be one set twice, could not be told apart in what is printed.
+fn load(folders: &[PathBuf]) -> Result<Vec<Dataset>, CliError> {
+    let mut sets: Vec<Dataset> = Vec::with_capacity(folders.len());
+    for folder in folders {
+        let set = Dataset::load(folder).map_err(EvalError::from)?;
+        if sets.iter().any(|earlier| earlier.name == set.name) {
+            return Err(CliError::new(Kind::Usage, format!("two sets are called {}", set.name))
+                .with_hint("name each set once, and rename the folder where they differ"));
+        }
+        sets.push(set);
+    }
+    Ok(sets)
 }
 
 fn measure(sets: &[Dataset], benches: &[Bench<'_>], ways: &Ways, json: bool) -> Result<(), CliError> {
@@ -121,8 +135,8 @@ fn sweep(sets: &[Dataset], benches: &[Bench<'_>], settings: &RecallSettings, jso
     Ok(())
 }
 
-fn write_features(sets: &[Dataset], benches: &[Bench<'_>], ways: &Ways, file: &std::path::Path) -> Result<(), CliError> {
-    let mut out = std::io::BufWriter::new(fs_err::File::create(file)?);
+fn write_features(sets: &[Dataset], benches: &[Bench<'_>], ways: &Ways, file: fs_err::File) -> Result<(), CliError> {
+    let mut out = std::io::BufWriter::new(file);
     for (place, bench) in benches.iter().enumerate() {
         bench.write_features(ways, &questions_of_others(sets, place), &mut out)?;
     }
@@ -158,6 +172,10 @@ fn profiles(names: &[String]) -> Result<Vec<Profile>, CliError> {
             CliError::new(Kind::Usage, format!("there is no profile {name}")).with_hint(format!("choose of: {}", all.join(", ")))
         })
     };
+    if let Some((_, name)) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
+        return Err(CliError::new(Kind::Usage, format!("profile {name} is named twice"))
+            .with_hint("each can be compared with the others only"));
+    }
     names.iter().map(by_name).collect()
 }
 

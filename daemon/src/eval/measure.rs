@@ -6,9 +6,9 @@ use std::io::Write;
 
 use remembrancer_processor::Stopwatch;
 use remembrancer_processor::eval::dataset::{Dataset, JudgedQuery};
-use remembrancer_processor::eval::exact;
 use remembrancer_processor::eval::noise::{self, Half, NoiseKind, NoisePrompt};
 use remembrancer_processor::eval::report::{Measured, NoiseResult, QueryResult};
+use remembrancer_processor::eval::{exact, pasted};
 use remembrancer_processor::recall::{Profile, Recall, RecallSettings, Weighed, Weighing};
 use remembrancer_schema::UnixMillis;
 
@@ -20,8 +20,8 @@ use super::vectors::Vectors;
 
 /// Documents of a ranking that are judged.
 const JUDGED: usize = 10;
-/// Queries of the exact stratum made of each set.
-const EXACT_QUERIES: usize = 200;
+/// Queries of the exact and of the pasted stratum made of each set.
+const MADE_QUERIES: usize = 200;
 /// Another conversation's questions that a set is asked at most.
 const FOREIGN_QUESTIONS: usize = 300;
 
@@ -83,7 +83,8 @@ impl<'a> Bench<'a> {
     /// Where a prompt can't be embedded.
     pub(crate) fn measure(&self, ways: &Ways, foreign: &[&str]) -> Result<Vec<Measured>, EvalError> {
         let mut asker = Asker::new(&self.store, self.models, self.now());
-        let exact = exact::queries(self.dataset, EXACT_QUERIES, ways.seed);
+        let exact = exact::queries(self.dataset, MADE_QUERIES, ways.seed);
+        let pasted = pasted::queries(self.dataset, MADE_QUERIES, ways.seed);
         let mut all = Vec::new();
         for profile in &ways.profiles {
             let settings = RecallSettings {
@@ -91,14 +92,8 @@ impl<'a> Bench<'a> {
                 ..ways.settings.clone()
             };
             let mut queries = Vec::new();
-            for (query, made) in self
-                .dataset
-                .queries
-                .iter()
-                .map(|q| (q, false))
-                .chain(exact.iter().map(|q| (q, true)))
-            {
-                queries.push(ask(&mut asker, query, made, &settings)?);
+            for query in self.dataset.queries.iter().chain(&exact).chain(&pasted) {
+                queries.push(ask(&mut asker, query, &settings)?);
             }
             all.push(Measured {
                 set: self.dataset.name.clone(),
@@ -131,7 +126,7 @@ impl<'a> Bench<'a> {
     pub(crate) fn write_features(&self, ways: &Ways, foreign: &[&str], out: &mut dyn Write) -> Result<(), EvalError> {
         let mut asker = Asker::new(&self.store, self.models, self.now());
         let settings = without_gates(&ways.settings);
-        let exact = exact::queries(self.dataset, EXACT_QUERIES, ways.seed);
+        let exact = exact::queries(self.dataset, MADE_QUERIES, ways.seed);
         let all = self.dataset.queries.iter().chain(&exact);
         for query in all.filter(|query| !query.relevant.is_empty()) {
             let kind = query.category.as_deref().unwrap_or("judged");
@@ -267,7 +262,7 @@ fn elsewhere<'q>(text: &'q str, project: Option<&'q str>) -> Asked<'q> {
 }
 
 /// Asks one query twice: for its ranking, and for what would be shown.
-fn ask(asker: &mut Asker<'_>, query: &JudgedQuery, made: bool, settings: &RecallSettings) -> Result<QueryResult, EvalError> {
+fn ask(asker: &mut Asker<'_>, query: &JudgedQuery, settings: &RecallSettings) -> Result<QueryResult, EvalError> {
     let prompt = Asked::of(query);
     let ranking = asker.recall(prompt, &without_gates(settings))?;
     let mut watch = Stopwatch::start();
@@ -277,7 +272,7 @@ fn ask(asker: &mut Asker<'_>, query: &JudgedQuery, made: bool, settings: &Recall
     Ok(QueryResult {
         query_id: query.id.clone(),
         category: query.category.clone(),
-        strata: strata(query, made),
+        strata: strata(query),
         cluster: query.project.clone().unwrap_or_default(),
         ranked: asker.recalled(&ranking),
         relevant: query.relevant.clone(),
@@ -295,11 +290,12 @@ fn without_gates(settings: &RecallSettings) -> RecallSettings {
     }
 }
 
-/// The strata of a query (DESIGN §10): exact is what the bench makes, paraphrase is `NL2Bash`, multi-hop LoCoMo's category.
-fn strata(query: &JudgedQuery, made: bool) -> Vec<String> {
-    let category = query.category.as_deref().unwrap_or_default();
-    let stratum = match category {
-        _ if made => Some("exact"),
+/// The strata of a query (DESIGN §10): exact and pasted are what the bench makes, paraphrase is `NL2Bash`, multi-hop is
+/// LoCoMo's category.
+fn strata(query: &JudgedQuery) -> Vec<String> {
+    let stratum = match query.category.as_deref().unwrap_or_default() {
+        exact::CATEGORY => Some("exact"),
+        pasted::CATEGORY => Some("pasted"),
         "nl2bash-paraphrase" => Some("paraphrase"),
         "multi-hop" => Some("multi-hop"),
         _ => None,

@@ -243,6 +243,7 @@ fn judge(
     let indices: HashMap<String, usize> = queries.iter().map(|query| query.id.clone()).zip(0..).collect();
     let mut lines = Lines::open(path)?;
     let mut header = true;
+    let mut seen = HashSet::new();
     while let Some(line) = lines.next()? {
         let judgement = parse_judgement(line);
         if std::mem::take(&mut header) {
@@ -255,6 +256,10 @@ fn judge(
             let index = indices
                 .get(query)
                 .ok_or_else(|| LineFault::UnknownQuery { id: query.to_owned() })?;
+            if !seen.insert((*index, id.to_owned())) {
+                let (query, id) = (query.to_owned(), id.to_owned());
+                return Err(LineFault::JudgedTwice { query, id });
+            }
             note(&mut queries[*index], id, grade)
         });
         noted.map_err(|fault| lines.fault(fault))?;

@@ -42,7 +42,7 @@ pub struct QueryResult {
     pub query_id: String,
     /// The kind of question, by the set's makers.
     pub category: Option<String>,
-    /// The strata that the query belongs to: exact, paraphrase, multi-hop.
+    /// The strata that the query belongs to: exact, pasted, paraphrase, multi-hop.
     pub strata: Vec<String>,
     /// What it shares its documents with: the conversation or project.
     pub cluster: String,
@@ -94,7 +94,8 @@ pub struct ProfileResult {
     pub set: String,
     /// The profile's name.
     pub profile: String,
-    /// All judged queries of the set's makers, without those of [`UNANSWERABLE`] and those made by [`exact`](super::exact).
+    /// All judged queries of the set's makers, without those of [`UNANSWERABLE`] and those made by [`exact`](super::exact) and
+    /// [`pasted`](super::pasted).
     pub overall: Figures,
     /// Each category; not one that holds just what `overall` holds.
     pub categories: BTreeMap<String, Figures>,

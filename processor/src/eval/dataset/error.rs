@@ -17,8 +17,8 @@ pub enum DatasetError {
         names: &'static [&'static str],
     },
 
-    /// A file can't be read, decompressed, or isn't UTF-8.
-    #[error("can't read {}; check its permissions, or copy it again", path.display())]
+    /// A file can't be read or decompressed.
+    #[error("can't read {}; check its permissions and that it is complete, or copy it again", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -49,6 +49,10 @@ pub enum DatasetError {
 /// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LineFault {
+    /// Its bytes are no UTF-8.
+    #[error("the line is not UTF-8; convert the file to UTF-8")]
+    NotUtf8,
+
     /// It is not a JSON object with the fields that are needed.
     #[error("{reason}; each line is a JSON object with at least `_id` and `text`, both strings")]
     Json {
@@ -93,6 +97,15 @@ pub enum LineFault {
     Grade {
         /// What is there.
         text: String,
+    },
+
+    /// A query and a document are judged by an earlier line.
+    #[error("`{query}` and `{id}` are judged in an earlier line, too; keep one of them")]
+    JudgedTwice {
+        /// The query's name.
+        query: String,
+        /// The name of what is judged.
+        id: String,
     },
 
     /// A judgement of a document that isn't in the corpus.

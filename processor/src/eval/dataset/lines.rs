@@ -7,6 +7,9 @@ use flate2::read::MultiGzDecoder;
 
 use super::{DatasetError, LineFault};
 
+/// What some editors put before a file's first line.
+const BYTE_ORDER_MARK: char = '\u{FEFF}';
+
 /// The lines of one file that are not blank.
 pub(super) struct Lines {
     path: PathBuf,
@@ -38,11 +41,16 @@ impl Lines {
     pub(super) fn next(&mut self) -> Result<Option<&str>, DatasetError> {
         loop {
             self.line.clear();
-            let read = self.reader.read_line(&mut self.line);
+            let mut bytes = std::mem::take(&mut self.line).into_bytes();
+            let read = self.reader.read_until(b'\n', &mut bytes);
             if read.map_err(|source| unreadable(&self.path, source))? == 0 {
                 return Ok(None);
             }
             self.number += 1;
+            self.line = String::from_utf8(bytes).map_err(|_| self.fault(LineFault::NotUtf8))?;
+            if self.number == 1 && self.line.starts_with(BYTE_ORDER_MARK) {
+                self.line.drain(..BYTE_ORDER_MARK.len_utf8());
+            }
             if !self.line.trim().is_empty() {
                 return Ok(Some(self.line.trim_end_matches(['\r', '\n'])));
             }

@@ -121,6 +121,12 @@ fn windows_line_ends_do_no_harm() {
 #[case::unknown_query("qrels.tsv", "query\tdoc\tgrade\nq9\td1\t1\n", 2, "no query `q9` among")]
 #[case::grade("qrels.tsv", "query\tdoc\tgrade\nq1\td1\tyes\n", 2, "the grade `yes` is not")]
 #[case::columns("qrels.tsv", "query\tdoc\tgrade\nq1 d1 1\n", 2, "1 columns instead of three")]
+#[case::judged_twice(
+    "qrels.tsv",
+    "query\tdoc\tgrade\nq1\td1\t1\nq1\td1\t0\n",
+    3,
+    "`q1` and `d1` are judged in an earlier line"
+)]
 #[case::header("qrels.tsv", "q1\td1\t1\n", 1, "the first line names the columns")]
 #[case::unknown_session(
     "qrels.session.tsv",
@@ -143,6 +149,24 @@ fn a_file_that_is_missing_is_named(#[case] file: &str, #[case] problem: &str) {
     let folder = folder(&[(file, "")]);
     let error = Dataset::load(folder.path()).unwrap_err().to_string();
     assert!(error.contains(problem), "{error}");
+}
+
+#[test]
+fn bytes_that_are_no_text_are_named() {
+    let folder = folder(&[]);
+    let path = folder.path().join("queries.jsonl");
+    fs_err::write(&path, b"\n{\"_id\":\"q1\",\"text\":\"\xFF\"}\n").unwrap();
+    let error = Dataset::load(folder.path()).unwrap_err().to_string();
+    assert!(error.contains(":2: the line is not UTF-8"), "{error}");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let marked = |text: &str| format!("\u{FEFF}{text}");
+    let files = [("corpus.jsonl", CORPUS), ("queries.jsonl", QUERIES), ("qrels.tsv", QRELS)];
+    let files = files.map(|(name, text)| (name, marked(text)));
+    let folder = folder(&files.each_ref().map(|(name, text)| (*name, text.as_str())));
+    check_whole(&Dataset::load(folder.path()).unwrap());
 }
 
 #[test]

@@ -7,9 +7,9 @@ use super::{
     Comparison, FEWEST_TESTED, Figures, Measured, NoiseResult, NoiseShare, PairedTest, ProfileResult, QueryResult, Report,
     ReportOptions, Shown, UNANSWERABLE,
 };
-use crate::eval::exact;
 use crate::eval::metrics::{CUTS, Scores};
 use crate::eval::statistics::{Estimate, holm};
+use crate::eval::{exact, pasted};
 
 /// Where recall@3 stands in [`Scores::recall`]: as many as are shown.
 const COMPARED_CUT: usize = 1;
@@ -61,6 +61,9 @@ fn scored(measured: &Measured) -> Vec<Scored<'_>> {
         .collect()
 }
 
+/// Categories that are shown, and no part of the whole.
+const APART: [&str; 3] = [UNANSWERABLE, exact::CATEGORY, pasted::CATEGORY];
+
 fn summarize(measured: &Measured, baseline: Option<&Baseline>, options: &ReportOptions) -> ProfileResult {
     let scored = scored(measured);
     let mut overall = Vec::new();
@@ -68,7 +71,7 @@ fn summarize(measured: &Measured, baseline: Option<&Baseline>, options: &ReportO
     let mut strata: BTreeMap<&str, Vec<Scored>> = BTreeMap::new();
     for one in scored {
         let category = one.query.category.as_deref();
-        if category != Some(UNANSWERABLE) && category != Some(exact::CATEGORY) {
+        if category.is_none_or(|category| !APART.contains(&category)) {
             overall.push(one);
         }
         if let Some(category) = category {
@@ -78,7 +81,7 @@ fn summarize(measured: &Measured, baseline: Option<&Baseline>, options: &ReportO
             strata.entry(stratum).or_default().push(one);
         }
     }
-    categories.retain(|category, cell| [UNANSWERABLE, exact::CATEGORY].contains(category) || cell.len() < overall.len());
+    categories.retain(|category, cell| APART.contains(category) || cell.len() < overall.len());
 
     let cells = |cells: BTreeMap<&str, Vec<Scored>>, tested: fn(&str) -> bool| {
         cells
