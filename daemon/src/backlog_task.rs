@@ -54,10 +54,7 @@ impl SharedCodes {
         if ids.is_empty() {
             return;
         }
-        let mut index = self.write().unwrap_or_else(PoisonError::into_inner);
-        for id in ids {
-            index.remove(*id);
-        }
+        self.write().unwrap_or_else(PoisonError::into_inner).remove(ids);
     }
 
     /// No codes, for vectors of `dimension` components until a model is adopted.
@@ -103,9 +100,7 @@ impl SharedCodes {
             .filter_map(|row| Some((row.id, row.project, Embedding::from_unit(row.embedding?).bit_code())))
             .collect();
         let mut index = self.write().unwrap_or_else(PoisonError::into_inner);
-        for id in changed {
-            index.remove(*id);
-        }
+        index.remove(changed);
         for (id, project, code) in &codes {
             index.insert(*id, *project, code);
         }
@@ -241,7 +236,8 @@ impl Backlog {
             let took: Duration = watch.total();
             let attempted = embedded.len();
             let stored = self.store(model, embedded, failed).await?;
-            self.progress.embedded(stored, took);
+            let rest = self.politeness.rest_after(took);
+            self.progress.embedded(stored, took + rest);
             if attempted > 0 && stored == 0 {
                 // All of them changed meanwhile, and whoever changed them woke this task; nothing else could end it.
                 return Ok(());
@@ -249,7 +245,7 @@ impl Backlog {
             tokio::select! {
                 biased;
                 () = shutdown.cancelled() => {}
-                () = tokio::time::sleep(self.politeness.rest_after(took)) => {}
+                () = tokio::time::sleep(rest) => {}
             }
         }
         Ok(())

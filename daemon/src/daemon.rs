@@ -143,7 +143,11 @@ impl House {
         let known = reader.sources()?.into_iter().map(KnownFile::from).collect();
         let shared = Shared::new(setup.config.backfill_share);
         let store = Store::start(writer, &database, &shared.progress)?;
-        let (embedder, mut model_threads) = embedder::start(setup.config.model_dir.clone(), setup.config.device)?;
+        let (embedder, mut model_threads) = embedder::start(
+            setup.config.model_dir.clone(),
+            setup.config.device,
+            shared.politeness.threads(),
+        )?;
         let reranker = Reranker::start(setup.config.reranker_dir.clone(), setup.config.device, &mut model_threads)?;
         shared.progress.set_paused(reader.paused()?);
         shared.mailbox.reread(control::open_rereads(&reader)?);
@@ -166,13 +170,12 @@ impl House {
 
 impl Shared {
     fn new(backfill_share: f64) -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             progress: Arc::default(),
             conversations: Arc::default(),
             mailbox: Arc::default(),
             codes: SharedCodes::new(DIMENSION_BEFORE_LOADING),
-            politeness: Politeness::new(backfill_share, processors),
+            politeness: Politeness::new(backfill_share),
         }
     }
 
@@ -183,7 +186,7 @@ impl Shared {
             embedder: embedder.clone(),
             codes: self.codes.clone(),
             progress: Arc::clone(&self.progress),
-            politeness: self.politeness,
+            politeness: self.politeness.clone(),
         }
     }
 
@@ -193,7 +196,7 @@ impl Shared {
             exclude: setup.config.transcripts.exclude.clone(),
             newest: setup.config.transcripts.newest,
             rescan: setup.config.transcripts.rescan,
-            politeness: self.politeness,
+            politeness: self.politeness.clone(),
             home: setup.home.clone(),
             known,
             writer: store.writer.clone(),

@@ -78,19 +78,26 @@ pub(crate) struct EmbedderHandle {
     state: watch::Sender<ModelState>,
 }
 
-/// Starts to load the model: the built-in one, or that of `model_dir`.
+/// Starts to load the model: the built-in one, or that of `model_dir`. So many threads embed in the background.
 ///
 /// # Errors
 /// Where a thread can't be started.
-pub(crate) fn start(model_dir: Option<PathBuf>, device: DeviceChoice) -> std::io::Result<(EmbedderHandle, Threads)> {
-    start_with(move || load(model_dir, device))
+pub(crate) fn start(
+    model_dir: Option<PathBuf>,
+    device: DeviceChoice,
+    background: usize,
+) -> std::io::Result<(EmbedderHandle, Threads)> {
+    start_with(move || load(model_dir, device), background)
 }
 
 /// Starts the threads with the model that `load` gives.
 ///
 /// # Errors
 /// Where a thread can't be started.
-pub(crate) fn start_with(load: impl FnOnce() -> ModelState + Send + 'static) -> std::io::Result<(EmbedderHandle, Threads)> {
+pub(crate) fn start_with(
+    load: impl FnOnce() -> ModelState + Send + 'static,
+    background: usize,
+) -> std::io::Result<(EmbedderHandle, Threads)> {
     let (queries, query_jobs) = sync_channel::<QueryJob>(WAITING_PROMPTS);
     let (backlog, backlog_jobs) = tokio::sync::mpsc::channel::<BacklogJob>(1);
     let state = watch::Sender::new(ModelState::Loading);
@@ -104,7 +111,9 @@ pub(crate) fn start_with(load: impl FnOnce() -> ModelState + Send + 'static) -> 
         set_state.send_replace(loaded.clone());
         serve_queries(&query_jobs, &loaded);
     })?;
-    threads.spawn("embedder-backlog", move || serve_backlog(backlog_jobs, &for_backlog))?;
+    threads.spawn("embedder-backlog", move || {
+        serve_backlog(backlog_jobs, &for_backlog, background);
+    })?;
     Ok((EmbedderHandle { queries, backlog, state }, threads))
 }
 
@@ -147,8 +156,8 @@ fn serve_queries(jobs: &Receiver<QueryJob>, state: &ModelState) {
     }
 }
 
-fn serve_backlog(mut jobs: tokio::sync::mpsc::Receiver<BacklogJob>, state: &watch::Receiver<ModelState>) {
-    let lane = Lane::new("embed-backlog", 1, politeness::lower_this_thread);
+fn serve_backlog(mut jobs: tokio::sync::mpsc::Receiver<BacklogJob>, state: &watch::Receiver<ModelState>, threads: usize) {
+    let lane = Lane::new("embed-backlog", threads, politeness::lower_this_thread);
     while let Some(job) = jobs.blocking_recv() {
         let model = state.borrow().clone();
         let texts: Vec<&str> = job.texts.iter().map(String::as_str).collect();

@@ -6,7 +6,7 @@
 //! again, is judged again; a showing counts once. Off the prompt's path, and nothing waits for it but ingest: what goes
 //! wrong is logged and passed over.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use remembrancer_processor::feedback::{Followed, Traces};
@@ -76,9 +76,12 @@ fn uses(reader: &Reader, turns: &[Turn]) -> Result<Vec<RecollectionUse>, QueryEr
     for turn in turns {
         let showings = showings(reader, turn)?;
         let ids: Vec<EpisodeId> = showings.iter().map(|showing| showing.episode).collect();
+        // What is shown together is followed by the same.
+        let mut since: BTreeMap<UnixMillis, Followed> = BTreeMap::new();
         for episode in reader.texts(&ids)? {
             for showing in showings.iter().filter(|showing| showing.episode == episode.id) {
-                uses.extend(judged(reader, turn, showing, &episode)?);
+                let followed = since.entry(showing.at).or_insert_with(|| followed(turn, showing.at));
+                uses.extend(judged(reader, followed, showing, &episode)?);
             }
         }
     }
@@ -95,12 +98,17 @@ fn showings(reader: &Reader, turn: &Turn) -> Result<Vec<Showing>, QueryError> {
     reader.unused_showings(&session, from, last)
 }
 
-fn judged(reader: &Reader, turn: &Turn, showing: &Showing, episode: &EpisodeText) -> Result<Option<RecollectionUse>, QueryError> {
+fn judged(
+    reader: &Reader,
+    followed: &Followed,
+    showing: &Showing,
+    episode: &EpisodeText,
+) -> Result<Option<RecollectionUse>, QueryError> {
     let traces = Traces::of(episode);
     let terms = traces.terms();
     let counts = reader.document_frequency(&terms)?;
     let frequencies: HashMap<String, u64> = terms.into_iter().zip(counts).collect();
-    let evidence = traces.evidence(&followed(turn, showing.at), &frequencies, reader.indexed_episodes()?);
+    let evidence = traces.evidence(followed, &frequencies, reader.indexed_episodes()?);
     Ok(evidence.shows().map(|shown_by| RecollectionUse {
         recollection: showing.recollection,
         episode: showing.episode,

@@ -1,9 +1,12 @@
 //! The ingest thread: changed transcripts first, then the backfill, newest first; bytes become turns, turns become
-//! episodes, and each step's episodes and file position are stored in one transaction.
+//! episodes, and each step's episodes and file position are stored in one transaction, of the backfill several steps in
+//! one ([`batch`]).
 //!
 //! It is a thread and not a task, since all it does blocks: reading files, parsing, waiting for the writer. What happens
 //! to a file that can't be read, or a store that can't be written, is a problem that `status` shows; nothing is lost,
 //! since a position moves only with what was read before it.
+
+mod batch;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,9 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use remembrancer_processor::ingest::{Agent, Turn, episodes};
+use batch::Reading;
+use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::{Deadline, Stopwatch};
-use remembrancer_schema::{IngestBatch, ProjectId, QueryError, SessionKey, TurnUpsert, UnixMillis, Writer};
+use remembrancer_schema::{ProjectId, QueryError, Writer};
 
 use crate::backlog_task::SharedCodes;
 use crate::clock;
@@ -22,9 +26,8 @@ use crate::conversations::Conversations;
 use crate::feedback::Feedback;
 use crate::politeness::Politeness;
 use crate::progress::Progress;
-use crate::project;
 use crate::scan::{self, FileStat, KnownFile, Scan};
-use crate::source_file::{SourceFile, Step};
+use crate::source_file::{CHUNK_BYTES, SourceFile, Step};
 use crate::store::{StoreGone, StoreHandle};
 use crate::watch::{Mailbox, Watch};
 
@@ -32,6 +35,10 @@ use crate::watch::{Mailbox, Watch};
 const OPEN_FILES: usize = 32;
 /// Steps that a live file takes at once; the rest waits at the backfill's front.
 const LIVE_STEPS: usize = 8;
+/// What the backfill stores in one transaction at most: bytes read, but for the last step, and files. A transaction costs
+/// as much as ten small turns, and the segment that each leaves in the full-text index is merged with others later.
+const BATCH_BYTES: usize = 2 * CHUNK_BYTES;
+const BATCH_FILES: usize = 64;
 /// How long ingest rests after the store could not be written, before it tries again.
 const AFTER_FAILURE: Duration = Duration::from_secs(10);
 /// When everything is looked at once more after a folder appeared: its own watch has begun by then.
@@ -98,6 +105,16 @@ enum IngestError {
     Store(#[from] QueryError),
     #[error(transparent)]
     Gone(#[from] StoreGone),
+}
+
+/// What a look at a file came to.
+enum Look {
+    /// Something to store.
+    Read(Box<Reading>),
+    /// Nothing more to read, for now or until the next start.
+    AtEnd,
+    /// It is to be looked at again at once.
+    Again,
 }
 
 /// What a step came to where the program itself is at fault: one file must not stop the others.
@@ -224,27 +241,50 @@ impl Ingest {
         Ok(())
     }
 
-    /// One step of the backfill. Returns how long the next look at the mailbox may take.
+    /// The next files of the backfill, one step each, stored together. Returns how long the next look at the mailbox may
+    /// take.
     fn take_from_backfill(&mut self) -> Result<Duration, IngestError> {
-        let Some(path) = self.backfill.front().cloned() else {
+        if self.backfill.is_empty() {
             self.end_reread()?;
             self.release_flushes();
             return Ok(self.next_scan.remaining());
-        };
+        }
         let mut watch = Stopwatch::start();
-        let at_end = self.advance(&path);
-        watch.lap("step");
-        if !matches!(at_end, Ok(false) | Err(IngestError::Store(_))) {
-            self.backfill.pop_front();
+        let batch = self.next_of_backfill()?;
+        let unfinished = self.store(batch)?;
+        watch.lap("batch");
+        for path in unfinished.into_iter().rev() {
+            self.backfill.push_front(path);
         }
         self.setup.progress.set_waiting_files(self.backfill.len());
-        at_end?;
         let took: Duration = watch.total();
         Ok(if self.flushes.is_empty() {
             self.setup.politeness.rest_after(took)
         } else {
             Duration::ZERO
         })
+    }
+
+    /// Reads from the backfill's first files until it is enough for one transaction. Files that failure leaves out here
+    /// are found again by the scan that follows it.
+    fn next_of_backfill(&mut self) -> Result<Vec<Reading>, IngestError> {
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        while bytes < BATCH_BYTES && batch.len() < BATCH_FILES && !self.setup.mailbox.stops() {
+            let Some(path) = self.backfill.pop_front() else { break };
+            match self.look(&path)? {
+                Look::Read(reading) => {
+                    bytes += reading.bytes;
+                    batch.push(*reading);
+                }
+                Look::AtEnd => {}
+                Look::Again => {
+                    self.backfill.push_front(path);
+                    break;
+                }
+            }
+        }
+        Ok(batch)
     }
 
     fn rest_after(&mut self, error: &IngestError) -> Duration {
@@ -360,28 +400,39 @@ impl Ingest {
 
     /// Takes one step in the file at `path`. Returns whether its end was reached.
     fn advance(&mut self, path: &Path) -> Result<bool, IngestError> {
+        match self.look(path)? {
+            Look::Read(reading) => Ok(self.store(vec![*reading])?.is_empty()),
+            Look::AtEnd => Ok(true),
+            Look::Again => Ok(false),
+        }
+    }
+
+    /// Reads what is new in the file at `path`, at most one step.
+    fn look(&mut self, path: &Path) -> Result<Look, IngestError> {
         let Some(stat) = scan::stat(path) else {
             self.open.remove(path);
             self.clear_trouble(path);
-            return Ok(true);
+            return Ok(Look::AtEnd);
         };
         if self.poisoned.contains(path) {
-            return Ok(true);
+            return Ok(Look::AtEnd);
         }
-        let step = guarded(|| self.step(&stat));
-        let stored = match step {
-            Ok(Ok(step)) => self.store(&stat, step),
+        let step = match guarded(|| self.step(&stat)) {
+            Ok(Ok(step)) => step,
             Ok(Err(source)) => {
-                let problem = scan::unreadable(path, &source);
-                self.leave_out(path, problem);
-                return Ok(true);
+                self.leave_out(path, scan::unreadable(path, &source));
+                return Ok(Look::AtEnd);
             }
-            Err(panicked) => Ok(Err(panicked)),
+            Err(panicked) => {
+                self.poison(path, &panicked);
+                return Ok(Look::AtEnd);
+            }
         };
-        match stored {
-            Ok(Ok(at_end)) => Ok(at_end),
-            Ok(Err(panicked)) => Ok(self.poison(path, &panicked)),
-            Err(IngestError::Store(error)) if error.is_of_content() => Ok(self.refuse(path, &error)),
+        match self.reading(step) {
+            Ok(reading) => Ok(Look::Read(Box::new(reading))),
+            Err(IngestError::Store(error)) if error.is_of_content() => {
+                Ok(if self.refuse(path, &error) { Look::AtEnd } else { Look::Again })
+            }
             Err(error) => Err(error),
         }
     }
@@ -430,100 +481,6 @@ impl Ingest {
             self.open.remove(&oldest);
         }
         Ok(step)
-    }
-
-    fn store(&mut self, stat: &FileStat, step: Step) -> Result<Result<bool, Panicked>, IngestError> {
-        let Step {
-            advance,
-            source,
-            replaces,
-            retire_older_generations,
-            at_end,
-        } = step;
-        let skipped = source.skipped_delta;
-        let mut turns = Vec::with_capacity(advance.turns.len());
-        let excluded = |turn: &Turn| turn.cwd.as_deref().is_some_and(|cwd| self.is_excluded(Path::new(cwd)));
-        let mut kept = advance.turns;
-        kept.retain(|turn| !excluded(turn));
-        for turn in &kept {
-            match self.upsert(turn)? {
-                Ok(upsert) => turns.push(upsert),
-                Err(panicked) => return Ok(Err(panicked)),
-            }
-        }
-        let compacted: Vec<(SessionKey, UnixMillis)> = advance
-            .sessions
-            .iter()
-            .filter_map(|update| update.compacted_at.map(|at| (update.session.clone(), at)))
-            .collect();
-        let known = KnownFile::from(&source);
-        let batch = IngestBatch {
-            now: clock::now(),
-            source,
-            sessions: advance.sessions,
-            turns,
-            retire_older_generations,
-        };
-        // A panic inside rolls the transaction back, and leaves the writer as it was.
-        let ingest = move |writer: &mut Writer| {
-            if replaces {
-                writer.replace_source(&batch.source.path)?;
-            }
-            writer.ingest(&batch)
-        };
-        let outcome = match self.setup.writer.call_blocking(move |writer| guarded(|| ingest(writer)))? {
-            Ok(outcome) => outcome?,
-            Err(panicked) => return Ok(Err(panicked)),
-        };
-        self.known.insert(stat.path.clone(), known);
-        for (session, at) in &compacted {
-            self.setup.conversations.compacted(session, *at);
-        }
-        self.setup.codes.remove(&outcome.removed);
-        self.setup.progress.set_ingest_problem(None);
-        self.clear_trouble(&stat.path);
-        self.setup.progress.ingested(&outcome);
-        self.setup.feedback.judge(kept);
-        if skipped > 0 {
-            tracing::warn!(file = %stat.path.display(), skipped, "lines that could not be read were passed over; see `remembrancer status`");
-        }
-        Ok(Ok(at_end))
-    }
-
-    fn upsert(&mut self, turn: &Turn) -> Result<Result<TurnUpsert, Panicked>, IngestError> {
-        let project = match &turn.cwd {
-            Some(cwd) => self.project(cwd)?,
-            None => None,
-        };
-        Ok(guarded(|| episodes(turn)).map(|episodes| TurnUpsert {
-            turn_uid: turn.uid,
-            session: SessionKey {
-                agent: turn.agent.id().to_owned(),
-                external_id: turn.session.clone(),
-            },
-            cwd: turn.cwd.clone(),
-            git_branch: turn.git_branch.clone(),
-            project,
-            episodes,
-        }))
-    }
-
-    fn project(&mut self, cwd: &str) -> Result<Option<ProjectId>, IngestError> {
-        if let Some(project) = self.projects.get(cwd) {
-            return Ok(*project);
-        }
-        let project = match project::identify(Path::new(cwd), self.setup.home.as_deref(), true) {
-            None => None,
-            Some(identity) => {
-                let resolved = self.setup.writer.call_blocking(move |writer| {
-                    let root = identity.root.to_string_lossy();
-                    writer.resolve_project(&identity.keys, &identity.name, Some(&root), clock::now())
-                })?;
-                Some(resolved?)
-            }
-        };
-        self.projects.insert(cwd.to_owned(), project);
-        Ok(project)
     }
 }
 

@@ -84,7 +84,7 @@ pub(crate) struct Counts {
     pub updated: u64,
     /// Episodes embedded since the start.
     pub embedded: u64,
-    /// Microseconds spent on that.
+    /// Microseconds spent on that, rests between the batches among them.
     pub embed_micros: u64,
 }
 
@@ -125,7 +125,7 @@ impl Progress {
         }
     }
 
-    /// What one batch embedded.
+    /// What one batch embedded, and what it took with the rest after it.
     pub(crate) fn embedded(&self, episodes: usize, took: Duration) {
         self.embedded.fetch_add(episodes as u64, Ordering::Relaxed);
         self.embed_micros.fetch_add(took.as_micros() as u64, Ordering::Relaxed);

@@ -5,8 +5,10 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use fs_err::File;
-use remembrancer_processor::ingest::{Advance, Agent, LineProblem, ResumePoint, SourceInfo, SourceReader};
-use remembrancer_schema::{ByteOffset, ProblemCount, SourcePosition, SourceUpdate};
+use remembrancer_processor::ingest::{
+    Advance, Agent, GrowingTurn, LineProblem, ResumePoint, SourceInfo, SourceReader, Turn, episodes,
+};
+use remembrancer_schema::{ByteOffset, NewEpisode, ProblemCount, SourcePosition, SourceUpdate};
 
 use crate::scan::{self, Continuity, FileStat, KnownFile};
 
@@ -16,6 +18,8 @@ pub(crate) const CHUNK_BYTES: usize = 1 << 20;
 /// A transcript being read.
 pub(crate) struct SourceFile {
     reader: SourceReader,
+    /// The last turn that was read, which may still grow.
+    growing: Option<GrowingTurn>,
     /// Where the next byte is read: the parser holds the half line before it.
     next: u64,
     generation: u32,
@@ -32,8 +36,12 @@ pub(crate) struct SourceFile {
 pub(crate) struct Step {
     /// What the parser made of the new bytes.
     pub advance: Advance,
+    /// The episodes of each of its turns.
+    pub episodes: Vec<Vec<NewEpisode>>,
     /// What to store about the file.
     pub source: SourceUpdate,
+    /// How many bytes were read.
+    pub bytes: usize,
     /// Whether the file is another one than was read before under its name.
     pub replaces: bool,
     /// Whether older generations of this file's turns go, now that all of it was read again.
@@ -77,6 +85,7 @@ impl SourceFile {
         };
         Self {
             reader: SourceReader::new(&info(agent, stat), beginning),
+            growing: None,
             next: 0,
             generation,
             inode: stat.inode,
@@ -111,6 +120,7 @@ impl SourceFile {
         drop(reader.drain());
         Ok(Self {
             reader,
+            growing: None,
             next: position.read_offset.0,
             generation: known.generation,
             inode: stat.inode,
@@ -155,13 +165,36 @@ impl SourceFile {
         });
         let source = self.update(agent, stat, whole_lines, &advance, at_end);
         Ok(Step {
+            episodes: self.cut(&advance.turns),
             advance,
             source,
+            bytes: bytes.len(),
             replaces: std::mem::take(&mut self.replaces),
             // Also where an earlier run began to read the rewritten file: the generation is all that has to be known.
             retire_older_generations: at_end && self.generation > 0,
             at_end,
         })
+    }
+
+    /// The episodes of each turn. The last is kept as far as it was cut, since the next bytes are likely to be its own.
+    fn cut(&mut self, turns: &[Turn]) -> Vec<Vec<NewEpisode>> {
+        let Some((last, done)) = turns.split_last() else {
+            return Vec::new();
+        };
+        let mut growing = self.growing.take();
+        let mut cut: Vec<_> = done
+            .iter()
+            .map(|turn| match growing.take_if(|growing| growing.is_of(turn)) {
+                Some(growing) => growing.into_episodes(turn),
+                None => episodes(turn),
+            })
+            .collect();
+        let mut growing = growing
+            .filter(|growing| growing.is_of(last))
+            .unwrap_or_else(|| GrowingTurn::new(last));
+        cut.push(growing.episodes(last));
+        self.growing = Some(growing);
+        cut
     }
 
     fn update(&self, agent: Agent, stat: &FileStat, position: SourcePosition, advance: &Advance, at_end: bool) -> SourceUpdate {

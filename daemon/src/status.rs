@@ -56,6 +56,7 @@ impl DaemonStatus {
                 "episodes_changed": counts.updated,
                 "episodes_embedded": counts.embedded,
                 "embedded_per_second": rate,
+                "remaining_seconds": remaining_seconds(status, rate),
             },
             "recalls": {
                 "count": recalls.count,
@@ -72,6 +73,13 @@ impl DaemonStatus {
             status.extend(added);
         }
     }
+}
+
+/// How long what waits for its vector will take at this rate; null where nothing waits, or no rate is known yet.
+fn remaining_seconds(status: &Value, rate: Option<f64>) -> Option<u64> {
+    let waiting = status["embedding_backlog"].as_u64().filter(|waiting| *waiting > 0)?;
+    rate.filter(|rate| *rate > 0.0)
+        .map(|rate| (waiting as f64 / rate).ceil() as u64)
 }
 
 /// Resident memory in bytes, where the system tells it: all of it, and what is not backed by a file.

@@ -7,7 +7,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use remembrancer_processor::ingest::{Agent, ResumePoint, SourceInfo, SourceReader, episodes, redact};
+use remembrancer_processor::ingest::{Agent, GrowingTurn, ResumePoint, SourceInfo, SourceReader, Turn, episodes, redact};
 use remembrancer_schema::UnixMillis;
 use serde_json::{Value, json};
 
@@ -52,14 +52,18 @@ fn transcript() -> Vec<u8> {
     text.into_bytes()
 }
 
-fn reading(criterion: &mut Criterion) {
-    let content = transcript();
+fn reader() -> SourceReader {
     let info = SourceInfo {
         agent: Agent::ClaudeCode,
         file_stem: "s".to_owned(),
         subagent_file: false,
         fallback_time: UnixMillis(0),
     };
+    SourceReader::new(&info, ResumePoint::default())
+}
+
+fn reading(criterion: &mut Criterion) {
+    let content = transcript();
     let mut group = criterion.benchmark_group("transcript");
     group.throughput(Throughput::Bytes(content.len() as u64)).sample_size(20);
     group.bench_function("scan for newlines", |bencher| {
@@ -67,13 +71,41 @@ fn reading(criterion: &mut Criterion) {
     });
     group.bench_function("read and cut", |bencher| {
         bencher.iter(|| {
-            let mut reader = SourceReader::new(&info, ResumePoint::default());
+            let mut reader = reader();
             for chunk in content.chunks(64 * 1024) {
                 reader.push(chunk);
             }
             reader.drain().turns.iter().map(|turn| episodes(turn).len()).sum::<usize>()
         });
     });
+    group.finish();
+}
+
+/// A turn that is still open after `texts` texts of its agent.
+fn open_turn(texts: usize) -> Turn {
+    let mut reader = reader();
+    reader.push(record("user", "u", &json!({"content": "why does the basket's total differ?"})).as_bytes());
+    for text in 0..texts {
+        let said = format!("{text}: {}", "each line is rounded before the lines are added up, ".repeat(5));
+        let content = json!({"content": [{"type": "text", "text": said}]});
+        reader.push(record("assistant", &format!("a{text}"), &content).as_bytes());
+    }
+    reader.drain().turns.pop().expect("invariant: there is one turn")
+}
+
+/// What it costs to cut an open turn again after an append: by what is new in it, not by its length.
+fn growing(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("open turn");
+    for texts in [10, 100, 400] {
+        let turn = open_turn(texts);
+        group.bench_function(format!("{texts} texts, anew"), |bencher| {
+            bencher.iter(|| black_box(episodes(&turn)).len());
+        });
+        let mut growing = GrowingTurn::new(&turn);
+        group.bench_function(format!("{texts} texts, grown"), |bencher| {
+            bencher.iter(|| black_box(growing.episodes(&turn)).len());
+        });
+    }
     group.finish();
 }
 
@@ -88,5 +120,5 @@ fn redaction(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, reading, redaction);
+criterion_group!(benches, reading, growing, redaction);
 criterion_main!(benches);

@@ -28,7 +28,7 @@ mod turn;
 use remembrancer_schema::{ByteOffset, SessionUpdate, UnixMillis};
 
 pub use agent::Agent;
-pub use episode::episodes;
+pub use episode::{GrowingTurn, episodes};
 pub use problem::{LineProblem, ProblemKind};
 pub use redact::redact;
 pub use turn::{Step, Turn};

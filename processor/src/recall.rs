@@ -20,6 +20,7 @@ mod leg;
 mod legs;
 mod linear;
 mod occurrences;
+mod pasted;
 mod pool;
 mod profile;
 mod query;
@@ -39,7 +40,7 @@ use std::time::Duration;
 
 use remembrancer_schema::{EpisodeId, EpisodeText, ProjectId, Reader, RecollectionLog, SessionKey, UnixMillis};
 
-pub use coarse::CodeIndex;
+pub use coarse::{CodeIndex, Shards};
 pub use evidence::{Evidence, FEATURES};
 pub use floor::{Backing, Dropped, FLOOR, Floor, OPEN_FLOOR};
 pub use fusion::{Candidate, Fused, fuse};

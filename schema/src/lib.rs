@@ -28,6 +28,8 @@ mod vector_code;
 
 mod analysis;
 mod fts_query;
+mod lengths;
+mod postings;
 
 mod write;
 
@@ -40,7 +42,7 @@ pub use analysis::{ANALYSIS_VERSION, for_each_term, index_text, query_terms, ter
 pub use error::{CopyError, MigrateError, OpenError, QueryError};
 pub use fts_query::MatchExpression;
 pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
-pub use query::{FieldWeights, Reader, Scope};
+pub use query::{Bm25Hits, FieldWeights, Reader, Scope};
 pub use rows::{
     BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeText, Facets, ForgetTarget, Forgotten, Importance, IngestBatch,
     IngestOutcome, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount, RecollectionLog,

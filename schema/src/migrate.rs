@@ -35,6 +35,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "0008_accessed_at_index",
     "0009_project_accessed_at_index",
     "0010_recollection_uses",
+    "0011_episode_lengths",
 ];
 
 /// The version that this crate reads and writes.

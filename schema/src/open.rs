@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fs_err::os::unix::fs::OpenOptionsExt;
+use rusqlite::config::DbConfig;
 use rusqlite::ffi::SQLITE_CORRUPT_VTAB;
 use rusqlite::{Connection, OpenFlags};
 
@@ -144,6 +145,8 @@ fn shared_pragmas(db: &Connection) -> rusqlite::Result<()> {
     // Mapped pages would count against the memory target; sorts stay off the disk, where their bytes could be found.
     db.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(()))?;
     db.pragma_update(None, "temp_store", "MEMORY")?;
+    // Plans follow from the query alone: else a query of a range is planned anew for every value.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ffi};
 
 use crate::error::{OpenError, QueryError};
 use crate::ids::ProjectId;
@@ -26,7 +26,7 @@ mod stats;
 pub(crate) mod targets;
 mod vector;
 
-pub use bm25::FieldWeights;
+pub use bm25::{Bm25Hits, FieldWeights};
 
 /// Virtual-machine steps between two looks at the deadline: some tens of microseconds of work.
 const STEPS_BETWEEN_CHECKS: i32 = 1_000;
@@ -61,16 +61,7 @@ impl Reader {
         let check: Arc<Mutex<Option<Check>>> = Arc::default();
         let stopped = Arc::new(AtomicBool::new(false));
         let (asked, told) = (Arc::clone(&check), Arc::clone(&stopped));
-        let handler = move || {
-            // A check that panicked once tells nothing more; the query goes on.
-            let stop = asked
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .as_mut()
-                .is_some_and(|check| check());
-            told.fetch_or(stop, Ordering::Relaxed);
-            stop
-        };
+        let handler = move || is_time_up(&asked, &told);
         db.progress_handler(STEPS_BETWEEN_CHECKS, Some(handler))
             .map_err(OpenError::at(path, "set up"))?;
         Ok(Self {
@@ -93,6 +84,14 @@ impl Reader {
         self.stopped.store(false, Ordering::Relaxed);
     }
 
+    /// For work between queries: the error with which a query ends when time is up.
+    fn stop_if_late(&self) -> rusqlite::Result<()> {
+        if is_time_up(&self.check, &self.stopped) {
+            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), None));
+        }
+        Ok(())
+    }
+
     /// Runs one query. After our own interrupt any error, and any result, is one of time: an interrupted `ORDER BY` may
     /// end without rows, and vec0 reports a generic error.
     fn run<T>(&self, act: &'static str, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, QueryError> {
@@ -105,6 +104,18 @@ impl Reader {
         }
         result.map_err(QueryError::at(act))
     }
+}
+
+/// Asks the check, and notes what it said.
+fn is_time_up(check: &Mutex<Option<Check>>, stopped: &AtomicBool) -> bool {
+    // A check that panicked once tells nothing more; the query goes on.
+    let stop = check
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .as_mut()
+        .is_some_and(|check| check());
+    stopped.fetch_or(stop, Ordering::Relaxed);
+    stop
 }
 
 impl std::fmt::Debug for Reader {

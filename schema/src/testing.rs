@@ -42,6 +42,7 @@ impl Store {
                 .reader()
                 .bm25(&expression, FieldWeights::EQUAL, 50)
                 .expect("searches")
+                .hits
                 .into_iter()
                 .map(|(id, _)| id)
                 .collect(),

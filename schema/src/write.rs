@@ -9,6 +9,7 @@ use crate::analysis::ANALYSIS_VERSION;
 use crate::copy::copy_database;
 use crate::error::{OpenError, QueryError};
 use crate::ids::{EpisodeId, ProjectId, TurnUid};
+use crate::lengths;
 use crate::migrate::{meta, set_meta};
 use crate::open::{self, CLEAN_SHUTDOWN};
 use crate::rows::Pause;
@@ -60,6 +61,7 @@ impl Writer {
             tracing::warn!("the full-text index is damaged and is rebuilt from the stored texts");
             index::rebuild(&mut writer.db).map_err(OpenError::at(path, "rebuild the full-text index of"))?;
         }
+        lengths::fill(&mut writer.db).map_err(OpenError::at(path, "measure the texts of"))?;
         if meta(&writer.db, INDEX_ANALYSIS)
             .map_err(OpenError::at(path, "read"))?
             .is_none()

@@ -10,9 +10,18 @@ fn hot_queries_have_their_indexes() {
     let plans = Reader::open(&path).expect("opens").query_plans().expect("explains");
     let text: Vec<String> = plans.iter().map(|(name, plan)| format!("{name}:\n{plan}")).collect();
     insta::assert_snapshot!(text.join("\n\n"), @r"
-    bm25:
+    bm25 by fts5:
     SCAN episodes_fts VIRTUAL TABLE INDEX 0:M4
     USE TEMP B-TREE FOR ORDER BY
+
+    page of a term:
+    SEARCH episodes_fts_idx USING PRIMARY KEY (segid=? AND term<?)
+
+    page after a term:
+    SEARCH episodes_fts_idx USING PRIMARY KEY (segid=? AND term>?)
+
+    pages of postings:
+    SEARCH episodes_fts_data USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
 
     recently accessed:
     SCAN episodes USING INDEX idx_episodes_accessed_at

@@ -106,7 +106,7 @@ fn after_work(model: Model) -> (EmbedderHandle, SharedCodes, u64) {
     writer.ingest(&batch(vec![turn(1, "/a"), turn(2, "/b")])).unwrap();
     let progress = Arc::new(Progress::default());
     let store = Store::start(writer, &path, &progress).unwrap();
-    let (embedder, threads) = start_with(move || ModelState::Ready(Arc::new(model))).unwrap();
+    let (embedder, threads) = start_with(move || ModelState::Ready(Arc::new(model)), 1).unwrap();
     let codes = SharedCodes::new(64);
     let backlog = Backlog {
         writer: store.writer.clone(),
@@ -114,7 +114,7 @@ fn after_work(model: Model) -> (EmbedderHandle, SharedCodes, u64) {
         embedder: embedder.clone(),
         codes: codes.clone(),
         progress: Arc::clone(&progress),
-        politeness: Politeness::new(1.0, 1),
+        politeness: Politeness::new(1.0),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

@@ -85,6 +85,12 @@ fn print_status(status: &Value) {
             .or(status["embedding_model"].as_str())
             .unwrap_or("none yet")
     );
+    if let (Some(rate), Some(left)) = (
+        status["ingest"]["embedded_per_second"].as_f64(),
+        status["ingest"]["remaining_seconds"].as_u64(),
+    ) {
+        say!("backfill:   {rate:.0} episodes a second, about {} left", duration(left));
+    }
     if let Some(reranker) = status["daemon"]["reranker"].as_str() {
         say!("reranker:   {reranker}");
     }
@@ -102,6 +108,15 @@ fn print_status(status: &Value) {
     }
     print_recalls(&status["recalls"]);
     print_problems(status);
+}
+
+/// `40 s`, `12 min`, `3 h 20 min`.
+fn duration(seconds: u64) -> String {
+    match (seconds / 3_600, seconds / 60 % 60) {
+        (0, 0) => format!("{seconds} s"),
+        (0, minutes) => format!("{minutes} min"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    }
 }
 
 fn print_recalls(recalls: &Value) {

@@ -45,7 +45,7 @@ impl Place {
             exclude: Vec::new(),
             newest: None,
             rescan: Duration::from_mins(10),
-            politeness: Politeness::new(1.0, 1),
+            politeness: Politeness::new(1.0),
             home: None,
             known: self.reader().sources().unwrap().into_iter().map(KnownFile::from).collect(),
             writer: self.store.writer.clone(),
@@ -166,6 +166,35 @@ fn what_the_store_refuses_is_left_out_and_the_others_go_on() {
     let bad = place.write("bad.jsonl", &turn(3));
     read(&mut ingest, &bad);
     assert_eq!(place.turns(), [2, 3]);
+}
+
+#[test]
+fn a_file_that_the_store_refuses_does_not_hold_up_those_stored_with_it() {
+    let place = Place::new();
+    let bad = place.write("bad.jsonl", &turn(1).replace("/srv/shop", "/srv/gone"));
+    let good = place.write("good.jsonl", &turn(2));
+    let mut ingest = place.start();
+    // As if it had been forgotten since.
+    ingest.projects.insert("/srv/gone".to_owned(), Some(ProjectId(99)));
+    ingest.backfill.extend([bad, good]);
+    ingest.take_from_backfill().unwrap();
+    assert_eq!(place.turns(), [2]);
+    ingest.take_from_backfill().unwrap();
+    assert_eq!(place.turns(), [1, 2]);
+    assert_eq!(place.progress.problems(), [""; 0]);
+}
+
+#[test]
+fn small_files_of_the_backfill_are_stored_together() {
+    let place = Place::new();
+    let paths: Vec<PathBuf> = (1..=5)
+        .map(|number| place.write(&format!("{number}.jsonl"), &turn(number)))
+        .collect();
+    let mut ingest = place.start();
+    ingest.backfill.extend(paths);
+    ingest.take_from_backfill().unwrap();
+    assert_eq!(place.turns(), [1, 2, 3, 4, 5]);
+    assert!(ingest.backfill.is_empty());
 }
 
 #[test]

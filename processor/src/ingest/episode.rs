@@ -7,13 +7,13 @@
 mod cut;
 mod shape;
 
-use remembrancer_schema::{EpisodeUid, Facets, Importance, NewEpisode, UnixMillis};
+use remembrancer_schema::{EpisodeUid, Facets, Importance, NewEpisode, TurnUid, UnixMillis};
 
 use super::facet::only_looks;
 use super::importance::{Judged, Outcome, judge};
 use super::redact::redact;
 use super::text;
-use super::turn::{Turn, push_new};
+use super::turn::{Step, Turn, push_new};
 use cut::{Cutter, Part};
 
 /// Estimated tokens of a part, its prompt or lead included: what the embedder reads of one text (DESIGN §6).
@@ -34,17 +34,92 @@ const TOOLS_CAP: usize = 12;
 
 /// The episodes of a turn as it stands; none if nothing of it is memory.
 pub fn episodes(turn: &Turn) -> Vec<NewEpisode> {
-    let prompt = shape::prompt(&redact(&turn.prompt));
-    let parts = parts(turn, &prompt);
-    let Judged::Memory { importance, rule } = judge(turn, &prompt, &outcome(&parts)) else {
+    GrowingTurn::new(turn).into_episodes(turn)
+}
+
+/// A turn that is still growing, with what was cut of it: to cut it again costs what is new in it, and a copy.
+///
+/// **Invariant:** gives what [`episodes`] gives, as long as the turn only grows as its reader lets it: by steps after the
+/// last, and by what the last one touched.
+#[derive(Clone, Debug)]
+pub struct GrowingTurn {
+    /// Which turn it is: a source may hold copies of one.
+    turn: (TurnUid, u32),
+    /// The prompt as it is remembered.
+    prompt: String,
+    cutter: Cutter,
+    /// Steps that the cutter has, which can't change any more.
+    steps: usize,
+    /// Bytes of the answers among them.
+    kept: usize,
+}
+
+impl GrowingTurn {
+    /// Of this turn nothing is cut yet.
+    pub fn new(turn: &Turn) -> Self {
+        let prompt = shape::prompt(&redact(&turn.prompt));
+        let first = PART_TOKENS.saturating_sub(cut::tokens(&prompt)).max(ANSWER_TOKENS_MIN);
+        let lead = cut::tokens(text::head(&prompt, LEAD_CAP));
+        Self {
+            turn: (turn.uid, turn.ordinal),
+            prompt,
+            cutter: Cutter::new(first, PART_TOKENS - lead),
+            steps: 0,
+            kept: 0,
+        }
+    }
+
+    /// Whether this is `turn` of the same reader, perhaps as it stood earlier.
+    pub fn is_of(&self, turn: &Turn) -> bool {
+        self.turn == (turn.uid, turn.ordinal)
+    }
+
+    /// The turn's episodes as it stands now.
+    pub fn episodes(&mut self, turn: &Turn) -> Vec<NewEpisode> {
+        // A carried summary stands before all steps, and goes with the first text.
+        if turn.carried_summary.is_none() {
+            self.add_steps(&turn.steps[..turn.steps.len().saturating_sub(1)]);
+        }
+        self.clone().into_episodes(turn)
+    }
+
+    /// The same, of a turn that doesn't grow any more.
+    pub fn into_episodes(mut self, turn: &Turn) -> Vec<NewEpisode> {
+        if let Some(summary) = turn.carried_summary.as_deref() {
+            self.cutter.add(turn.started_at, &redact(summary));
+        }
+        self.add_steps(&turn.steps);
+        let Self { prompt, cutter, .. } = self;
+        rows(turn, &prompt, cutter.finish())
+    }
+
+    /// Cuts what of `steps` is new, given all from the turn's first on.
+    fn add_steps(&mut self, steps: &[Step]) {
+        for step in &steps[self.steps..] {
+            if self.kept < ANSWER_CAP {
+                let shaped = shape::answer(&redact(&step.text));
+                self.cutter.add(step.at, text::head(&shaped, ANSWER_CAP - self.kept));
+                self.kept += shaped.len();
+                if self.kept >= ANSWER_CAP {
+                    self.cutter.add(step.at, ANSWER_CUT);
+                }
+            }
+            self.cutter.touch(|facets| add_redacted(facets, &step.facets));
+        }
+        self.steps = steps.len();
+    }
+}
+
+fn rows(turn: &Turn, prompt: &str, parts: Vec<Part>) -> Vec<NewEpisode> {
+    let Judged::Memory { importance, rule } = judge(turn, prompt, &outcome(&parts)) else {
         return Vec::new();
     };
-    let lead = text::head_words(shape::first_line(&prompt), LEAD_CAP).into_owned();
+    let lead = text::head_words(shape::first_line(prompt), LEAD_CAP);
     let says = |(number, part): &(usize, Part)| *number == 0 || part.says_something();
     let rows = parts.into_iter().enumerate().filter(says).map(|(number, part)| {
         let number = number as u32;
-        let prompt = if number == 0 { prompt.clone() } else { lead.clone() };
-        row(turn, number, prompt, part, importance, rule)
+        let prompt = if number == 0 { prompt } else { &lead };
+        row(turn, number, prompt.to_owned(), part, importance, rule)
     });
     rows.collect()
 }
@@ -84,30 +159,6 @@ fn row(turn: &Turn, part: u32, prompt: String, of: Part, importance: Importance,
         answer: of.text,
         facets: capped(of.facets),
     }
-}
-
-/// The turn's answers, cut; at least one part.
-fn parts(turn: &Turn, prompt: &str) -> Vec<Part> {
-    let first = PART_TOKENS.saturating_sub(cut::tokens(prompt)).max(ANSWER_TOKENS_MIN);
-    let lead = cut::tokens(text::head(prompt, LEAD_CAP));
-    let mut cutter = Cutter::new(first, PART_TOKENS - lead);
-    let mut kept = 0;
-    if let Some(summary) = turn.carried_summary.as_deref() {
-        cutter.add(turn.started_at, &redact(summary));
-    }
-    for step in &turn.steps {
-        let redacted = shape::answer(&redact(&step.text));
-        if kept < ANSWER_CAP {
-            let room = ANSWER_CAP - kept;
-            cutter.add(step.at, text::head(&redacted, room));
-            kept += redacted.len();
-            if kept >= ANSWER_CAP {
-                cutter.add(step.at, ANSWER_CUT);
-            }
-        }
-        cutter.touch(|facets| add_redacted(facets, &step.facets));
-    }
-    cutter.finish()
 }
 
 fn add_redacted(to: &mut Facets, from: &Facets) {

@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::text;
+
 /// Longest paragraph, in bytes, whose sentences are judged; a longer one is an explanation and stays whole.
 const PARAGRAPH_CAP: usize = 400;
 /// An announced change at least this long, in bytes, says what was done and why, and stays.
@@ -88,7 +90,7 @@ pub(crate) fn strip(text: &str) -> Cow<'_, str> {
     let mut in_fence = false;
     let paragraphs: Vec<&str> = text.split("\n\n").collect();
     for (number, paragraph) in paragraphs.iter().enumerate() {
-        let stays = if in_fence || paragraph.contains("```") {
+        let stays = if in_fence || text::holds_fence(paragraph) {
             in_fence ^= paragraph.matches("```").count() % 2 == 1;
             Cow::Borrowed(*paragraph)
         } else {

@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use super::redact::redact;
 use crate::fence::strip_fenced;
 
@@ -13,15 +15,12 @@ const DATA_RUN: usize = 256;
 /// Cleans a text; borrowed if it is clean already.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     let text = strip_fenced(text);
-    let needs_controls = text
-        .bytes()
-        .any(|byte| (byte < 0x20 && byte != b'\n' && byte != b'\t') || byte == 0x7F);
-    let text = if needs_controls {
+    let text = if holds_controls(text.as_bytes()) {
         Cow::Owned(drop_controls(&text))
     } else {
         text
     };
-    if longest_data_run(&text) > DATA_RUN {
+    if holds_data(text.as_bytes()) {
         Cow::Owned(drop_data(&redact(&text)))
     } else {
         text
@@ -67,15 +66,23 @@ fn is_data(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
 }
 
-fn longest_data_run(text: &str) -> usize {
-    if text.len() <= DATA_RUN {
-        return 0;
+/// Whether there is a control character to drop; no early end, so that the compiler can take many bytes at once.
+fn holds_controls(text: &[u8]) -> bool {
+    let is_control = |byte: &u8| (*byte < 0x20 && *byte != b'\n' && *byte != b'\t') || *byte == 0x7F;
+    text.iter().fold(false, |found, byte| found | is_control(byte))
+}
+
+/// Whether there is a run of data longer than [`DATA_RUN`]. Looks at the end of each place for one first, and goes on from
+/// behind the last byte that is no data: most bytes are never looked at.
+fn holds_data(text: &[u8]) -> bool {
+    let mut start = 0;
+    while let Some(window) = text.get(start..=start + DATA_RUN) {
+        match window.iter().rposition(|byte| !is_data(*byte)) {
+            Some(other) => start += other + 1,
+            None => return true,
+        }
     }
-    text.as_bytes()
-        .split(|byte| !is_data(*byte))
-        .map(<[u8]>::len)
-        .max()
-        .unwrap_or(0)
+    false
 }
 
 /// `text` with every long run of data replaced by its length.
@@ -103,6 +110,11 @@ fn drop_data(text: &str) -> String {
 /// Whether a run is one character repeated, as in a line of dashes.
 fn is_ruler(run: &str) -> bool {
     run.bytes().all(|byte| byte == run.as_bytes()[0])
+}
+
+/// Whether there are three backticks. The standard library's search is slow for a needle of one character repeated.
+pub(crate) fn holds_fence(text: &str) -> bool {
+    memmem::find(text.as_bytes(), b"```").is_some()
 }
 
 /// The longest prefix of `text` of at most `bytes` bytes that ends on a character border.

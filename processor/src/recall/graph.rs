@@ -57,7 +57,9 @@ fn linked(reader: &Reader, pool: &[Candidate], bounds: &Bounds<'_>) -> Result<Ve
     }
     let terms = rarest(reader, &facet_terms(&reader.texts(&ids)?))?;
     if let Some(expression) = MatchExpression::any_of_facets(&terms, bounds.store_scope()) {
-        let hits = reader.bm25(&expression, FieldWeights::EQUAL, bounds.widened(GRAPH_LIMIT))?;
+        let hits = reader
+            .bm25(&expression, FieldWeights::EQUAL, bounds.widened(GRAPH_LIMIT))?
+            .hits;
         let best = hits.first().map_or(0.0, |(_, score)| score.0);
         for (id, score) in hits {
             *found.entry(id).or_default() += if best < 0.0 { score.0 / best } else { 0.0 };

@@ -2,6 +2,7 @@
 
 use remembrancer_schema::query_terms;
 
+use super::pasted::without_pastes;
 use crate::fence::strip_fenced;
 use crate::ingest::redact;
 
@@ -16,7 +17,8 @@ const MAX_REDACTED_BYTES: usize = 4 * MAX_PROMPT_BYTES;
 /// What one prompt asks of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// The prompt without our own blocks, without a leading slash command and without secrets, bounded in length.
+    /// The prompt without our own blocks, without a leading slash command, without what was pasted beside a question, and
+    /// without secrets, bounded in length.
     pub text: String,
     /// Its content terms as the index has them, deduplicated.
     pub terms: Vec<String>,
@@ -30,7 +32,9 @@ impl Query {
         let stripped = strip_fenced(prompt);
         let (text, bare_command) = without_command(stripped.trim());
         // Redacted before anything else is made of it: terms are logged, and shown by `why`.
-        let text = head_and_tail(&redact(&head_and_tail(text, MAX_REDACTED_BYTES)), MAX_PROMPT_BYTES);
+        let bounded = head_and_tail(text, MAX_REDACTED_BYTES);
+        let text = redact(&bounded);
+        let text = head_and_tail(&without_pastes(&text).unwrap_or_else(|| text.into_owned()), MAX_PROMPT_BYTES);
         let terms = query_terms(&text, MAX_TERMS);
         Self {
             text,

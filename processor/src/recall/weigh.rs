@@ -2,15 +2,14 @@
 //!
 //! Texts are read for the first few dozen alone: the pool holds hundreds, and the fused order is right about the rest.
 
-use remembrancer_schema::{EpisodeText, QueryError, Reader, UnixMillis};
+use remembrancer_schema::{EpisodeText, QueryError, Reader};
 
 use super::evidence::{Background, Evidence};
 use super::fusion::Fused;
 use super::occurrences::{Occurrences, TermWeights};
 use super::profile::Profile;
-use super::query::Query;
 use super::support::Support;
-use super::time_words;
+use super::{Question, time_words};
 use crate::deadline::Deadline;
 
 /// Candidates that are weighed. Of what is right and in the pool at all, nineteen in twenty lie among the first forty.
@@ -41,23 +40,28 @@ pub struct Weighing {
 }
 
 /// Weighs the first of `fused`, and orders them anew where the profile has a second stage. `own` tells which of them may
-/// speak for the prompt's having an answer.
+/// speak for the prompt's having an answer. `document_frequencies` are those of the prompt's terms, where a leg has counted
+/// them; else they are counted here.
 ///
 /// # Errors
 /// The store's error, [`QueryError::Interrupted`] when the deadline passed.
 pub(super) fn weigh(
     reader: &Reader,
-    query: &Query,
+    question: &Question,
+    document_frequencies: Option<Vec<u64>>,
     fused: Vec<Fused>,
     profile: &Profile,
     own: impl Fn(&Fused) -> bool,
-    now: UnixMillis,
     deadline: Deadline,
 ) -> Result<Weighing, QueryError> {
-    let frequencies = reader.document_frequency(&query.terms)?;
+    let query = &question.query;
+    let frequencies = match document_frequencies {
+        Some(frequencies) => frequencies,
+        None => reader.document_frequency(&query.terms)?,
+    };
     let terms = TermWeights::new(&query.terms, &frequencies, reader.indexed_episodes()?, &query.text);
     let background = Background::of(&fused);
-    let spoken_of = time_words::spoken_of(&query.text, now);
+    let spoken_of = time_words::spoken_of(&query.text, question.now);
     let first: Vec<Fused> = fused.into_iter().take(WEIGHED).collect();
     let ids: Vec<_> = first.iter().map(|fused| fused.candidate.row.id).collect();
     // An episode that was deleted since the pool was read has no text, and is passed over.

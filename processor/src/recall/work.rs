@@ -43,6 +43,8 @@ pub(super) struct Work<'a> {
     watch: Stopwatch,
     degradations: Vec<Degradation>,
     embedding: Option<Embedding>,
+    /// Of the prompt's terms, where the full-text leg counted them.
+    document_frequencies: Option<Vec<u64>>,
     pool: usize,
     weighing: Weighing,
     candidates: Vec<LoggedCandidate>,
@@ -55,6 +57,7 @@ impl<'a> Work<'a> {
             watch: Stopwatch::start(),
             degradations: Vec::new(),
             embedding: None,
+            document_frequencies: None,
             pool: 0,
             weighing: Weighing::default(),
             candidates: Vec::new(),
@@ -82,11 +85,11 @@ impl<'a> Work<'a> {
         self.watch.lap("fusion");
         let weighing = weigh(
             reader,
-            &question.query,
+            question,
+            self.document_frequencies.take(),
             fused,
             &settings.profile,
             |fused| settings.scope != ScopeRule::ProjectFirst || fused.candidate.row.project == question.project,
-            question.now,
             deadline,
         );
         self.watch.lap("weigh");
@@ -171,6 +174,7 @@ impl<'a> Work<'a> {
             stop_reading_at(reader, deadline);
         }
         self.pool = pool.len();
+        self.document_frequencies = found.words.document_frequencies.take();
         self.watch.lap("pool");
         Ok(pool)
     }

@@ -11,9 +11,9 @@ use crate::testing::Store;
 fn check(terms: &[&str], scope: Scope, expected: Option<&str>) {
     let terms: Vec<String> = terms.iter().map(|&term| term.to_owned()).collect();
     assert_eq!(
-        MatchExpression::joined(&terms, " OR ", scope)
-            .as_ref()
-            .map(MatchExpression::as_str),
+        MatchExpression::any_of(&terms, scope)
+            .map(|expression| expression.to_fts5())
+            .as_deref(),
         expected
     );
 }
@@ -106,7 +106,7 @@ proptest! {
         let scope = project.map_or(Scope::All, |project| Scope::Project(project.map(ProjectId)));
         let expressions = [MatchExpression::any_of, MatchExpression::all_of, MatchExpression::any_of_facets];
         for expression in expressions.into_iter().filter_map(|made| made(&strings, scope)) {
-            prop_assert!(store.bm25(&expression, FieldWeights::EQUAL, 10).is_ok(), "{}", expression.as_str());
+            prop_assert!(store.bm25(&expression, FieldWeights::EQUAL, 10).is_ok(), "{}", expression.to_fts5());
         }
     }
 
@@ -118,7 +118,7 @@ proptest! {
         prop_assert_eq!(store.found(&text).is_empty(), terms(&text).is_empty());
         if let Some(all) = MatchExpression::all_of(&terms(&text), Scope::Project(None)) {
             let hits = store.reader().bm25(&all, FieldWeights::EQUAL, 10).expect("searches");
-            prop_assert_eq!(hits.first().map(|hit| hit.0), Some(ids[0]));
+            prop_assert_eq!(hits.hits.first().map(|hit| hit.0), Some(ids[0]));
         }
     }
 }

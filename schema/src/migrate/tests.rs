@@ -31,6 +31,7 @@ fn migration_files_are_pinned() {
     0008_accessed_at_index 321c7a944b6febc3
     0009_project_accessed_at_index 303457b342658fec
     0010_recollection_uses ba3741d790f7e24d
+    0011_episode_lengths 9322e03893d81a4d
     ");
 }
 
@@ -185,6 +186,7 @@ fn the_latest_schema_has_these_objects() {
     table _meta
     table counters
     table embedding_models
+    table episode_lengths
     table episode_texts
     table episodes
     table episodes_fts

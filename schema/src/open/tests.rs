@@ -138,7 +138,7 @@ fn a_damaged_index_alone_is_rebuilt() {
         FieldWeights::EQUAL,
         200,
     );
-    assert_eq!(hits.expect("searches").len(), 100);
+    assert_eq!(hits.expect("searches").hits.len(), 100);
     drop(writer);
 }
 

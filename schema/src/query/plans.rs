@@ -3,9 +3,13 @@
 
 use super::{Reader, backlog, bm25, recency, vector};
 use crate::error::QueryError;
+use crate::postings;
 
-const HOT: [(&str, &str); 8] = [
-    ("bm25", bm25::BM25),
+const HOT: [(&str, &str); 11] = [
+    ("bm25 by fts5", bm25::BM25),
+    ("page of a term", postings::PAGE_OF),
+    ("page after a term", postings::PAGE_AFTER),
+    ("pages of postings", postings::PAGES),
     ("recently accessed", recency::RECENT),
     ("recently accessed in a project", recency::RECENT_OF_PROJECT),
     ("embedding backlog", backlog::NEVER_EMBEDDED),

@@ -94,7 +94,7 @@ fn matching(db: &Connection, text: &str) -> rusqlite::Result<Vec<EpisodeId>> {
     };
     let mut ids: Vec<EpisodeId> = db
         .prepare_cached("SELECT rowid FROM episodes_fts WHERE episodes_fts MATCH :expression")?
-        .query_map([expression.as_str()], |row| row.get(0))?
+        .query_map([expression.to_fts5()], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     let mut statement = db.prepare_cached(
         "SELECT id, prompt || char(10) || answer || char(10) || facets

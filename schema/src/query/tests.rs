@@ -20,7 +20,11 @@ fn needle() -> MatchExpression {
 #[test]
 fn hits_are_ordered_before_the_cut() {
     let store = haystack();
-    let all = store.reader().bm25(&needle(), FieldWeights::EQUAL, 1_000).expect("searches");
+    let all = store
+        .reader()
+        .bm25(&needle(), FieldWeights::EQUAL, 1_000)
+        .expect("searches")
+        .hits;
     assert_eq!(all.len(), 120);
     assert!(
         all.windows(2).all(|pair| (pair[0].1.0, pair[0].0) < (pair[1].1.0, pair[1].0)),
@@ -29,7 +33,11 @@ fn hits_are_ordered_before_the_cut() {
     assert!(all[0].1.0 < 0.0, "more negative is better");
     assert_eq!(all[0].0, store.id(110, 0));
     assert_eq!(
-        store.reader().bm25(&needle(), FieldWeights::EQUAL, 50).expect("searches"),
+        store
+            .reader()
+            .bm25(&needle(), FieldWeights::EQUAL, 50)
+            .expect("searches")
+            .hits,
         all[..50]
     );
 }
@@ -45,7 +53,10 @@ fn the_deadline_stops_a_query_and_lets_the_next_reader_go() {
     ));
     assert!(matches!(reader.stats(), Err(QueryError::Interrupted { .. })), "time stays up");
     reader.set_deadline_check(Some(Box::new(|| false)));
-    assert_eq!(reader.bm25(&needle(), FieldWeights::EQUAL, 50).expect("searches").len(), 50);
+    assert_eq!(
+        reader.bm25(&needle(), FieldWeights::EQUAL, 50).expect("searches").hits.len(),
+        50
+    );
     let mut looks = 0;
     reader.set_deadline_check(Some(Box::new(move || {
         looks += 1;
@@ -54,7 +65,10 @@ fn the_deadline_stops_a_query_and_lets_the_next_reader_go() {
     let outcome: Result<Vec<_>, _> = (0..1_000).map(|_| reader.bm25(&needle(), FieldWeights::EQUAL, 50)).collect();
     assert!(matches!(outcome, Err(QueryError::Interrupted { .. })));
     reader.set_deadline_check(None);
-    assert_eq!(reader.bm25(&needle(), FieldWeights::EQUAL, 50).expect("searches").len(), 50);
+    assert_eq!(
+        reader.bm25(&needle(), FieldWeights::EQUAL, 50).expect("searches").hits.len(),
+        50
+    );
 }
 
 #[test]
@@ -167,6 +181,7 @@ fn a_reader_lives_beside_a_writer() {
                 9
             )
             .expect("searches")
+            .hits
             .len(),
         1
     );
@@ -237,7 +252,7 @@ fn a_field_of_more_weight_lifts_what_holds_a_term_there() {
             prompt,
             ..FieldWeights::EQUAL
         };
-        reader.bm25(&needle(), weights, 9).expect("searches")[0].1
+        reader.bm25(&needle(), weights, 9).expect("searches").hits[0].1
     };
     assert!(best(4.0) < best(1.0), "more negative is better");
 }

@@ -7,6 +7,7 @@ use super::{INDEX_ANALYSIS, REINDEXED_TO};
 use crate::analysis::{ANALYSIS_VERSION, index_text};
 use crate::fts_query::project_token;
 use crate::ids::{EpisodeId, ProjectId};
+use crate::lengths;
 use crate::migrate::{MIGRATIONS, meta, set_meta};
 use crate::rows::Facets;
 
@@ -23,23 +24,31 @@ pub(super) struct Indexed<'a> {
 
 /// Adds the index row of an episode that has none.
 pub(super) fn insert(db: &Connection, id: EpisodeId, episode: &Indexed<'_>) -> rusqlite::Result<()> {
+    let (prompt, answer) = (index_text(episode.prompt), index_text(episode.answer));
+    let facets = index_text(&facet_text(episode.facets));
     db.prepare_cached(
         "INSERT INTO episodes_fts (rowid, prompt, answer, facets, project) VALUES (:id, :prompt, :answer, :facets, :project)",
     )?
     .execute(named_params! {
         ":id": id,
-        ":prompt": index_text(episode.prompt),
-        ":answer": index_text(episode.answer),
-        ":facets": index_text(&facet_text(episode.facets)),
+        ":prompt": prompt,
+        ":answer": answer,
+        ":facets": facets,
         ":project": project_token(episode.project),
     })?;
-    Ok(())
+    let terms = [&prompt, &answer, &facets].map(|text| text.split_ascii_whitespace().count());
+    // And the project's token.
+    lengths::set(db, id, terms.iter().sum::<usize>() + 1)
 }
 
 /// Removes the index row of an episode, if it has one.
 pub(super) fn remove(db: &Connection, id: EpisodeId) -> rusqlite::Result<()> {
-    db.prepare_cached("DELETE FROM episodes_fts WHERE rowid = :id")?
+    let removed = db
+        .prepare_cached("DELETE FROM episodes_fts WHERE rowid = :id")?
         .execute([id])?;
+    if removed > 0 {
+        lengths::set(db, id, 0)?;
+    }
     Ok(())
 }
 
@@ -124,6 +133,7 @@ pub(super) fn rebuild(db: &mut Connection) -> rusqlite::Result<()> {
     tx.execute_batch("DROP TABLE IF EXISTS episodes_fts_vocab; DROP TABLE IF EXISTS episodes_fts;")?;
     let full_text = MIGRATIONS.iter().find(|migration| migration.name == FULL_TEXT);
     tx.execute_batch(full_text.map_or("", |migration| migration.sql))?;
+    lengths::clear(&tx)?;
     for id in visible_after(&tx, EpisodeId(0), i64::MAX as usize)? {
         insert_stored(&tx, id)?;
     }

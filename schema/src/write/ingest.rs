@@ -1,19 +1,22 @@
-//! One pass over one source, stored in one transaction with the source's position.
+//! One pass over one source, stored in one transaction with the source's position; or several passes in one.
 //! In go turns as they stand, out comes what changed. Reading the same again changes nothing; what the user forgot or
 //! excluded stays out; what another session owns is a copy.
+
+mod content;
 
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
-use sha2::{Digest, Sha256};
+
+use content::{Content, Texts, goes_further, texts_of};
 
 use super::exclusion::{covers, excluded_paths};
 use super::forget::remove_episode;
-use super::index::{self, Indexed, parse_facets};
+use super::index::{self, Indexed};
 use super::{Writer, embeddings, sources};
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, EpisodeUid, ProjectId, SessionId, SourceId, TurnUid};
-use crate::rows::{Facets, IngestBatch, IngestOutcome, NewEpisode, SessionKey, SessionUpdate, TurnUpsert};
+use crate::rows::{IngestBatch, IngestOutcome, NewEpisode, SessionKey, SessionUpdate, TurnUpsert};
 
 impl Writer {
     /// Stores one pass over one source.
@@ -30,11 +33,20 @@ impl Writer {
     /// # Errors
     /// What SQLite reports; nothing is stored then, the position neither.
     pub fn ingest(&mut self, batch: &IngestBatch) -> Result<IngestOutcome, QueryError> {
-        self.within("store a batch", |db| {
-            let mut pass = Pass::begin(db, batch)?;
-            batch.turns.iter().try_for_each(|turn| pass.turn(turn))?;
-            batch.sessions.iter().try_for_each(|update| pass.session_news(update))?;
-            pass.finish()
+        self.within("store a batch", |db| Pass::store(db, batch))
+    }
+
+    /// Stores several passes in one transaction, in order, each as [`Writer::ingest`] would: a transaction costs as much as
+    /// many small passes. What each did comes in the same order.
+    ///
+    /// # Errors
+    /// What SQLite reports; nothing is stored then, of none of them.
+    pub fn ingest_all<'a>(
+        &mut self,
+        batches: impl IntoIterator<Item = &'a IngestBatch>,
+    ) -> Result<Vec<IngestOutcome>, QueryError> {
+        self.within("store batches", |db| {
+            batches.into_iter().map(|batch| Pass::store(db, batch)).collect()
         })
     }
 }
@@ -71,6 +83,13 @@ struct Stored {
 }
 
 impl<'a> Pass<'a> {
+    fn store(db: &'a Connection, batch: &'a IngestBatch) -> rusqlite::Result<IngestOutcome> {
+        let mut pass = Self::begin(db, batch)?;
+        batch.turns.iter().try_for_each(|turn| pass.turn(turn))?;
+        batch.sessions.iter().try_for_each(|update| pass.session_news(update))?;
+        pass.finish()
+    }
+
     fn begin(db: &'a Connection, batch: &'a IngestBatch) -> rusqlite::Result<Self> {
         let fresh = sources::stored_generation(db, &batch.source.path)?.is_some_and(|stored| stored != batch.source.generation);
         let source = sources::upsert(db, &batch.source)?;
@@ -160,22 +179,22 @@ impl<'a> Pass<'a> {
             self.outcome.tombstoned += 1;
             return Ok(());
         }
-        let hash = content_hash(episode)?;
+        let content = Content::of(episode)?;
         match stored {
             None => {
-                self.insert(turn, session, episode, &hash)?;
+                self.insert(turn, session, &content)?;
                 self.outcome.added += 1;
             }
-            Some(stored) if stored.session != session => self.copy(turn, session, stored, episode, &hash)?,
+            Some(stored) if stored.session != session => self.copy(turn, session, stored, &content)?,
             Some(stored) => {
                 self.claim(stored.id, episode)?;
                 // A session that was forked in the middle of a turn, and has a longer copy, keeps it.
-                if stored.content_hash == hash
+                if stored.content_hash == content.hash
                     || (is_copied(self.db, stored.id)? && goes_further(&texts_of(self.db, stored.id)?, &Texts::of(episode)))
                 {
                     self.outcome.unchanged += 1;
                 } else {
-                    self.replace(turn, stored, episode, &hash)?;
+                    self.replace(turn, stored, &content)?;
                     self.outcome.updated += 1;
                 }
             }
@@ -184,19 +203,12 @@ impl<'a> Pass<'a> {
     }
 
     /// Notes that a session has a copy of another's episode.
-    fn copy(
-        &mut self,
-        turn: &TurnUpsert,
-        session: SessionId,
-        stored: &Stored,
-        episode: &NewEpisode,
-        hash: &[u8; 32],
-    ) -> rusqlite::Result<()> {
+    fn copy(&mut self, turn: &TurnUpsert, session: SessionId, stored: &Stored, content: &Content<'_>) -> rusqlite::Result<()> {
         self.db
             .prepare_cached("INSERT OR IGNORE INTO session_copies (session_id, episode_id) VALUES (:session, :episode)")?
             .execute(named_params! {":session": session, ":episode": stored.id})?;
-        if stored.content_hash != *hash && goes_further(&Texts::of(episode), &texts_of(self.db, stored.id)?) {
-            self.replace(turn, stored, episode, hash)?;
+        if stored.content_hash != content.hash && goes_further(&Texts::of(content.episode), &texts_of(self.db, stored.id)?) {
+            self.replace(turn, stored, content)?;
             self.outcome.updated += 1;
         } else {
             self.outcome.copies += 1;
@@ -221,26 +233,24 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    fn insert(&self, turn: &TurnUpsert, session: SessionId, episode: &NewEpisode, hash: &[u8; 32]) -> rusqlite::Result<()> {
-        let id: EpisodeId = self
-            .db
+    fn insert(&self, turn: &TurnUpsert, session: SessionId, content: &Content<'_>) -> rusqlite::Result<()> {
+        let episode = content.episode;
+        // Without RETURNING, for which SQLite makes a table of its own at each call.
+        self.db
             .prepare_cached(
                 "INSERT INTO episodes (uid, turn_uid, session_id, project_id, source_id, generation, origin, turn, part,
                      importance, importance_rule, created_at, updated_at, accessed_at, content_hash, room)
                  VALUES (:uid, :turn_uid, :session, :project, :source, :generation, :origin, :turn, :part,
-                     :importance, :rule, :created, :now, :created, :hash, zeroblob(:room))
-                 RETURNING id",
+                     :importance, :rule, :created, :now, :created, :hash, zeroblob(:room))",
             )?
-            .query_row(
-                named_params! {
-                    ":uid": episode.uid, ":turn_uid": turn.turn_uid, ":session": session, ":project": turn.project,
-                    ":source": self.source, ":generation": self.batch.source.generation, ":origin": episode.origin,
-                    ":turn": episode.turn, ":part": episode.part, ":importance": episode.importance,
-                    ":rule": episode.importance_rule, ":created": episode.created_at, ":now": self.batch.now, ":hash": hash,
-                    ":room": self.room,
-                },
-                |row| row.get(0),
-            )?;
+            .execute(named_params! {
+                ":uid": episode.uid, ":turn_uid": turn.turn_uid, ":session": session, ":project": turn.project,
+                ":source": self.source, ":generation": self.batch.source.generation, ":origin": episode.origin,
+                ":turn": episode.turn, ":part": episode.part, ":importance": episode.importance,
+                ":rule": episode.importance_rule, ":created": episode.created_at, ":now": self.batch.now,
+                ":hash": content.hash, ":room": self.room,
+            })?;
+        let id = EpisodeId(self.db.last_insert_rowid());
         self.db
             .prepare_cached(
                 "INSERT INTO episode_texts (episode_id, cwd, git_branch, prompt, answer, facets)
@@ -248,13 +258,14 @@ impl<'a> Pass<'a> {
             )?
             .execute(named_params! {
                 ":id": id, ":cwd": turn.cwd, ":branch": turn.git_branch,
-                ":prompt": episode.prompt, ":answer": episode.answer, ":facets": facets_json(episode)?,
+                ":prompt": episode.prompt, ":answer": episode.answer, ":facets": content.facets,
             })?;
         index::insert(self.db, id, &indexed(episode, turn.project))
     }
 
     /// Replaces an episode's text, whosever it is.
-    fn replace(&self, turn: &TurnUpsert, stored: &Stored, episode: &NewEpisode, hash: &[u8; 32]) -> rusqlite::Result<()> {
+    fn replace(&self, turn: &TurnUpsert, stored: &Stored, content: &Content<'_>) -> rusqlite::Result<()> {
+        let episode = content.episode;
         self.db
             .prepare_cached(
                 "UPDATE episodes SET importance = :importance, importance_rule = :rule, updated_at = :now, content_hash = :hash,
@@ -263,7 +274,7 @@ impl<'a> Pass<'a> {
             )?
             .execute(named_params! {
                 ":id": stored.id, ":importance": episode.importance, ":rule": episode.importance_rule,
-                ":now": self.batch.now, ":hash": hash,
+                ":now": self.batch.now, ":hash": content.hash,
             })?;
         self.db
             .prepare_cached(
@@ -272,7 +283,7 @@ impl<'a> Pass<'a> {
             )?
             .execute(named_params! {
                 ":id": stored.id, ":cwd": turn.cwd, ":branch": turn.git_branch,
-                ":prompt": episode.prompt, ":answer": episode.answer, ":facets": facets_json(episode)?,
+                ":prompt": episode.prompt, ":answer": episode.answer, ":facets": content.facets,
             })?;
         embeddings::remove_code(self.db, stored.id)?;
         if stored.hidden {
@@ -407,45 +418,6 @@ fn stored_episodes(db: &Connection, turn: TurnUid) -> rusqlite::Result<Vec<Store
         .collect()
 }
 
-/// The texts of an episode, to tell whether one copy of it goes further than another.
-struct Texts {
-    prompt: String,
-    answer: String,
-    facets: Facets,
-}
-
-impl Texts {
-    fn of(episode: &NewEpisode) -> Self {
-        Self {
-            prompt: episode.prompt.clone(),
-            answer: episode.answer.clone(),
-            facets: episode.facets.clone(),
-        }
-    }
-}
-
-fn texts_of(db: &Connection, id: EpisodeId) -> rusqlite::Result<Texts> {
-    db.prepare_cached("SELECT prompt, answer, facets FROM episode_texts WHERE episode_id = :id")?
-        .query_row([id], |row| {
-            Ok(Texts {
-                prompt: row.get(0)?,
-                answer: row.get(1)?,
-                facets: parse_facets(row.get_ref(2)?.as_str()?)?,
-            })
-        })
-}
-
-/// Whether `longer` is `shorter` with something after it: the same turn, read further.
-fn goes_further(longer: &Texts, shorter: &Texts) -> bool {
-    let holds = |longer: &[String], shorter: &[String]| shorter.iter().all(|item| longer.contains(item));
-    longer.prompt == shorter.prompt
-        && longer.answer.starts_with(&shorter.answer)
-        && holds(&longer.facets.files, &shorter.facets.files)
-        && holds(&longer.facets.commands, &shorter.facets.commands)
-        && holds(&longer.facets.errors, &shorter.facets.errors)
-        && holds(&longer.facets.tools, &shorter.facets.tools)
-}
-
 /// Whether another session has a copy of an episode.
 fn is_copied(db: &Connection, id: EpisodeId) -> rusqlite::Result<bool> {
     db.prepare_cached("SELECT 1 FROM session_copies WHERE episode_id = :id")?
@@ -459,22 +431,6 @@ fn indexed(episode: &NewEpisode, project: Option<ProjectId>) -> Indexed<'_> {
         facets: &episode.facets,
         project,
     }
-}
-
-fn facets_json(episode: &NewEpisode) -> rusqlite::Result<String> {
-    serde_json::to_string(&episode.facets).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
-}
-
-/// SHA-256 over the texts, each led by its length. What does not change what is found by them, such as the importance, is
-/// no part of it: a late commit makes a whole turn important, and must not cost its frozen parts their embeddings.
-fn content_hash(episode: &NewEpisode) -> rusqlite::Result<[u8; 32]> {
-    let facets = facets_json(episode)?;
-    let mut hash = Sha256::new();
-    for text in [&episode.prompt, &episode.answer, &facets] {
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text);
-    }
-    Ok(hash.finalize().into())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const STUB_TOKENS: usize = 40;
 const PART_LETTERS_MIN: usize = 40;
 
 /// One part of a turn.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Part {
     /// When its first text was said.
     pub(super) at: Option<UnixMillis>,
@@ -41,7 +41,7 @@ fn quarters(c: char) -> usize {
 }
 
 /// Builds the parts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Cutter {
     done: Vec<Part>,
     open: Part,

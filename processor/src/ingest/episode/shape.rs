@@ -68,7 +68,7 @@ pub(super) fn answer(raw: &str) -> String {
 
 /// Every fenced block of more lines than are kept, with its middle left out.
 fn shorten_fences(raw: &str) -> String {
-    if !raw.contains("```") {
+    if !text::holds_fence(raw) {
         return raw.to_owned();
     }
     let mut kept: Vec<String> = Vec::new();

@@ -192,6 +192,43 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 1..6).prop_map(|pieces| pieces.join("\n\n"))
 }
 
+/// Grows a turn text by text, and compares what is cut at each stage with what is cut of it anew.
+fn check_growing(prompt: &str, texts: &[String]) {
+    let mut now = turn(prompt, &[]);
+    now.carried_summary = Some("Earlier the cache was found to be cold, and warmed.".to_owned());
+    let mut growing = GrowingTurn::new(&now);
+    for (number, text) in texts.iter().enumerate() {
+        assert_eq!(growing.episodes(&now), episodes(&now), "before text {number}");
+        now.carried_summary = None;
+        now.steps.push(Step {
+            at: UnixMillis(2_000 + number as i64),
+            text: text.clone(),
+            facets: Facets::default(),
+        });
+        assert_eq!(growing.episodes(&now), episodes(&now), "after text {number}");
+        now.steps[number].facets.files.push(format!("src/part{number}.rs"));
+    }
+    assert_eq!(growing.into_episodes(&now), episodes(&now));
+}
+
+#[test]
+fn a_copy_of_a_turn_further_down_its_source_is_another_one() {
+    let first = turn("why is it slow?", &["The cache is cold."]);
+    let copy = Turn {
+        ordinal: 4,
+        ..first.clone()
+    };
+    let growing = GrowingTurn::new(&first);
+    assert!(growing.is_of(&first) && !growing.is_of(&copy));
+}
+
+#[test]
+fn a_growing_turn_is_cut_as_if_anew_beyond_what_is_kept() {
+    let texts: Vec<String> = (0..30).map(|number| format!("{number} {}", paragraph(1_000))).collect();
+    assert!(texts.iter().map(String::len).sum::<usize>() > ANSWER_CAP);
+    check_growing("why is it slow?", &texts);
+}
+
 proptest! {
     #[test]
     fn parts_freeze_once_the_next_has_begun(texts in prop::collection::vec(text(), 1..8), prompt in "[a-z ]{0,2000}") {
@@ -205,6 +242,11 @@ proptest! {
             prop_assert!(now.len() >= before.len().saturating_sub(1));
             before = now;
         }
+    }
+
+    #[test]
+    fn a_growing_turn_is_cut_as_if_anew(texts in prop::collection::vec(text(), 1..8), prompt in "[a-z ]{0,2000}") {
+        check_growing(&prompt, &texts);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use remembrancer_schema::{FieldWeights, MatchExpression, Rank, Scope};
 use rstest::rstest;
 
-use super::super::legs::{self, Bounds, Words};
+use super::super::legs::{self, Bounds, COARSE_LIMIT, Words};
 use super::super::pool::Compared;
 use super::*;
 
@@ -260,12 +260,13 @@ fn aside() -> Embedding {
 /// second has no vector yet.
 fn conversation() -> (Store, EpisodeUid, SessionState) {
     let mut store = Store::new();
+    // All are equally far by their codes, and then the first come first.
+    store.crowd(COARSE_LIMIT + 60, &Facets::default());
     let old = store.remember(&Memory {
         age_days: 900,
         vector: Some(aside()),
         ..Memory::default()
     });
-    store.crowd(260, &Facets::default());
     let said = |store: &mut Store, vector| {
         store.remember(&Memory {
             session: "now",

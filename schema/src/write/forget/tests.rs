@@ -202,6 +202,7 @@ fn counts_of_terms_leave_the_deleted_out() {
             .reader()
             .bm25(&expression, FieldWeights::EQUAL, 9)
             .expect("searches")
+            .hits
             .len(),
         2
     );

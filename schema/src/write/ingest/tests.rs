@@ -3,7 +3,7 @@
 use crate::testing::{MODEL, Store, batch, in_project, session, source, turn, turn_uid};
 use crate::{
     ByteOffset, CandidateRow, EpisodeUid, FieldWeights, ForgetTarget, Importance, IngestBatch, IngestOutcome, MatchExpression,
-    ProblemCount, QueryError, Scope, SessionUpdate, TurnUpsert, UnixMillis,
+    ProblemCount, ProjectId, QueryError, Scope, SessionUpdate, TurnUpsert, UnixMillis,
 };
 
 /// Stores `turns` and compares what happened.
@@ -41,6 +41,27 @@ fn reading_again_changes_nothing() {
     assert_eq!([store.id(1, 0), store.id(1, 1), store.id(2, 0)], ids);
     assert_eq!(store.reader().indexed_episodes().expect("counts"), 3);
     assert_eq!(before.accessed_at, before.created_at);
+}
+
+#[test]
+fn several_passes_are_stored_in_their_order_or_none_is() {
+    let mut store = Store::new();
+    let (first, grown) = (
+        batch(vec![turn(1, "s", &["one"])]),
+        batch(vec![turn(1, "s", &["one", "two"])]),
+    );
+    let outcomes = store.writer.ingest_all([&first, &grown]).expect("stores");
+    assert_eq!(
+        outcomes,
+        [outcome(|it| it.added = 1), outcome(|it| (it.unchanged, it.added) = (1, 1))]
+    );
+    let (sound, mut broken) = (batch(vec![turn(2, "s", &["three"])]), batch(vec![turn(3, "s", &["four"])]));
+    broken.turns[0].project = Some(ProjectId(99));
+    store
+        .writer
+        .ingest_all([&sound, &broken])
+        .expect_err("there is no such project");
+    assert_eq!(store.reader().indexed_episodes().expect("counts"), 2);
 }
 
 #[test]
@@ -567,6 +588,7 @@ fn projects_scope_the_search() {
             .reader()
             .bm25(&expression, FieldWeights::EQUAL, 9)
             .expect("searches")
+            .hits
             .into_iter()
             .map(|(id, _)| id)
             .collect::<Vec<_>>()

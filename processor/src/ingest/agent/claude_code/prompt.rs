@@ -3,6 +3,8 @@
 //! Tables of what is known to be machine text, by tag, by line and by beginning; see `formats/AGENTS.md` and the cases
 //! TC-12, TC-13 and TC-17. What is left is the prompt as typed.
 
+use std::borrow::Cow;
+
 use crate::ingest::text;
 
 /// What a user record says.
@@ -149,15 +151,17 @@ fn person_text(raw: &str) -> String {
     if MACHINE_STARTS.iter().any(|start| raw.starts_with(start)) {
         return after_caveat(raw).map(person_text).unwrap_or_default();
     }
-    if let Some(command) = slash_command(raw) {
-        return command;
-    }
-    let mut text = raw.to_owned();
-    for tag in MACHINE_TAGS {
-        remove_elements(&mut text, tag);
-    }
-    if let Some(note) = element(&text, "user-memory-input") {
-        return format!("Remember: {}", note.trim());
+    let mut text = Cow::Borrowed(raw);
+    if raw.contains("</") || raw.starts_with('<') {
+        if let Some(command) = slash_command(raw) {
+            return command;
+        }
+        for tag in MACHINE_TAGS {
+            remove_elements(text.to_mut(), tag);
+        }
+        if let Some(note) = element(&text, "user-memory-input") {
+            return format!("Remember: {}", note.trim());
+        }
     }
     let lines: Vec<&str> = text.lines().filter(|line| !is_machine_line(line)).collect();
     lines.join("\n").trim().to_owned()

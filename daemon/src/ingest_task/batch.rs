@@ -1,0 +1,183 @@
+//! What was read of transcripts into the store: one step of one file, or of several files in one transaction.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use remembrancer_processor::ingest::Turn;
+use remembrancer_schema::{
+    IngestBatch, IngestOutcome, NewEpisode, ProjectId, QueryError, SessionKey, TurnUpsert, UnixMillis, Writer,
+};
+
+use super::{Ingest, IngestError, Panicked, guarded};
+use crate::clock;
+use crate::project;
+use crate::scan::KnownFile;
+use crate::source_file::Step;
+
+/// What one step in one file brought, ready to be stored.
+pub(super) struct Reading {
+    /// Bytes that were read.
+    pub(super) bytes: usize,
+    path: PathBuf,
+    at_end: bool,
+    /// What is known of the file once it is stored.
+    known: KnownFile,
+    /// The turns, for what they show to have been used.
+    turns: Vec<Turn>,
+    compacted: Vec<(SessionKey, UnixMillis)>,
+    pass: Arc<Pass>,
+}
+
+/// What the writer is given of a step.
+struct Pass {
+    batch: IngestBatch,
+    /// Whether the file is another one than was read before under its name.
+    replaces: bool,
+}
+
+impl Ingest {
+    /// Makes of what a step brought what is stored of it: the projects are found here.
+    pub(super) fn reading(&mut self, step: Step) -> Result<Reading, IngestError> {
+        let Step {
+            advance,
+            episodes,
+            source,
+            bytes,
+            replaces,
+            retire_older_generations,
+            at_end,
+        } = step;
+        let mut turns = Vec::with_capacity(episodes.len());
+        let mut kept = Vec::with_capacity(episodes.len());
+        for (turn, episodes) in advance.turns.into_iter().zip(episodes) {
+            if turn.cwd.as_deref().is_none_or(|cwd| !self.is_excluded(Path::new(cwd))) {
+                turns.push(self.upsert(&turn, episodes)?);
+                kept.push(turn);
+            }
+        }
+        let compacted = advance
+            .sessions
+            .iter()
+            .filter_map(|update| update.compacted_at.map(|at| (update.session.clone(), at)))
+            .collect();
+        let known = KnownFile::from(&source);
+        let batch = IngestBatch {
+            now: clock::now(),
+            source,
+            sessions: advance.sessions,
+            turns,
+            retire_older_generations,
+        };
+        Ok(Reading {
+            bytes,
+            path: known.stat.path.clone(),
+            at_end,
+            known,
+            turns: kept,
+            compacted,
+            pass: Arc::new(Pass { batch, replaces }),
+        })
+    }
+
+    fn upsert(&mut self, turn: &Turn, episodes: Vec<NewEpisode>) -> Result<TurnUpsert, IngestError> {
+        let project = match &turn.cwd {
+            Some(cwd) => self.project(cwd)?,
+            None => None,
+        };
+        Ok(TurnUpsert {
+            turn_uid: turn.uid,
+            session: SessionKey {
+                agent: turn.agent.id().to_owned(),
+                external_id: turn.session.clone(),
+            },
+            cwd: turn.cwd.clone(),
+            git_branch: turn.git_branch.clone(),
+            project,
+            episodes,
+        })
+    }
+
+    fn project(&mut self, cwd: &str) -> Result<Option<ProjectId>, IngestError> {
+        if let Some(project) = self.projects.get(cwd) {
+            return Ok(*project);
+        }
+        let project = match project::identify(Path::new(cwd), self.setup.home.as_deref(), true) {
+            None => None,
+            Some(identity) => {
+                let resolved = self.setup.writer.call_blocking(move |writer| {
+                    let root = identity.root.to_string_lossy();
+                    writer.resolve_project(&identity.keys, &identity.name, Some(&root), clock::now())
+                })?;
+                Some(resolved?)
+            }
+        };
+        self.projects.insert(cwd.to_owned(), project);
+        Ok(project)
+    }
+
+    /// Stores steps of different files in one transaction. Where one's content is at fault, each is stored by itself, so
+    /// that it fails alone. Returns the files of which there is more to read.
+    pub(super) fn store(&mut self, readings: Vec<Reading>) -> Result<Vec<PathBuf>, IngestError> {
+        let Some(first) = readings.first().map(|reading| reading.path.clone()) else {
+            return Ok(Vec::new());
+        };
+        match self.write(&readings)? {
+            Ok(Ok(outcomes)) => Ok(self.stored(readings, &outcomes)),
+            Ok(Err(error)) if !error.is_of_content() => Err(error.into()),
+            _ if readings.len() > 1 => {
+                let mut unfinished = Vec::new();
+                for reading in readings {
+                    unfinished.extend(self.store(vec![reading])?);
+                }
+                Ok(unfinished)
+            }
+            Ok(Err(error)) => Ok(if self.refuse(&first, &error) {
+                Vec::new()
+            } else {
+                vec![first]
+            }),
+            Err(panicked) => {
+                self.poison(&first, &panicked);
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    fn write(&self, readings: &[Reading]) -> Result<Result<Result<Vec<IngestOutcome>, QueryError>, Panicked>, IngestError> {
+        let passes: Vec<Arc<Pass>> = readings.iter().map(|reading| Arc::clone(&reading.pass)).collect();
+        let ingest = move |writer: &mut Writer| {
+            for pass in passes.iter().filter(|pass| pass.replaces) {
+                writer.replace_source(&pass.batch.source.path)?;
+            }
+            writer.ingest_all(passes.iter().map(|pass| &pass.batch))
+        };
+        // A panic inside rolls the transaction back, and leaves the writer as it was.
+        Ok(self.setup.writer.call_blocking(move |writer| guarded(|| ingest(writer)))?)
+    }
+
+    /// Takes note of what is stored now.
+    fn stored(&mut self, readings: Vec<Reading>, outcomes: &[IngestOutcome]) -> Vec<PathBuf> {
+        let mut turns = Vec::new();
+        let mut unfinished = Vec::new();
+        self.setup.progress.set_ingest_problem(None);
+        for (reading, outcome) in readings.into_iter().zip(outcomes) {
+            for (session, at) in &reading.compacted {
+                self.setup.conversations.compacted(session, *at);
+            }
+            self.setup.codes.remove(&outcome.removed);
+            self.setup.progress.ingested(outcome);
+            self.clear_trouble(&reading.path);
+            let skipped = reading.pass.batch.source.skipped_delta;
+            if skipped > 0 {
+                tracing::warn!(file = %reading.path.display(), skipped, "lines that could not be read were passed over; see `remembrancer status`");
+            }
+            self.known.insert(reading.path.clone(), reading.known);
+            turns.extend(reading.turns);
+            if !reading.at_end {
+                unfinished.push(reading.path);
+            }
+        }
+        self.setup.feedback.judge(turns);
+        unfinished
+    }
+}
