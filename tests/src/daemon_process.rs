@@ -46,6 +46,13 @@ impl DaemonProcess<'_> {
         });
     }
 
+    /// Waits until the vectors are in memory: before that a prompt is answered by words alone.
+    pub fn wait_for_vectors(&self) {
+        eventually("the vectors", PATIENCE, || {
+            self.log().contains("the model is ready").then_some(())
+        });
+    }
+
     /// Its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()

@@ -8,6 +8,7 @@ pub mod corpus;
 mod daemon_process;
 mod sandbox;
 mod shared;
+pub mod synthetic;
 mod transcript;
 mod wait;
 
