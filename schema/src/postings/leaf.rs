@@ -41,11 +41,11 @@ impl<'a> Leaf<'a> {
         let mut shared = 0;
         while index_at < self.term_index.len() {
             let first = term_at == 0;
-            term_at += varint(self.term_index, &mut index_at)? as usize;
+            term_at = further(term_at, varint(self.term_index, &mut index_at)?);
             let mut at = term_at;
             let kept = if first { 0 } else { varint(self.content, &mut at)? as usize };
             let length = varint(self.content, &mut at)? as usize;
-            let added = self.content.get(at..at + length).ok_or(ReadError::Format)?;
+            let added = self.content.get(at..further(at, length as u64)).ok_or(ReadError::Format)?;
             if kept < shared {
                 return Ok(None);
             }
@@ -89,11 +89,45 @@ impl<'a> Leaf<'a> {
     fn from(&self, begin: usize, term_at: usize, mut index_at: usize) -> Result<(&'a [u8], bool), ReadError> {
         let ends = index_at < self.term_index.len();
         let end = if ends {
-            term_at + varint(self.term_index, &mut index_at)? as usize
+            further(term_at, varint(self.term_index, &mut index_at)?)
         } else {
             self.content.len()
         };
         let postings = self.content.get(begin..end).ok_or(ReadError::Format)?;
         Ok((postings, ends))
+    }
+}
+
+/// A place behind another. In a damaged page the distance may be any number: then the place is no page's.
+fn further(at: usize, distance: u64) -> usize {
+    at.saturating_add(usize::try_from(distance).unwrap_or(usize::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Postings;
+    use super::super::decode::{Decoder, Fields, Selection};
+    use super::super::tombstones::Tombstones;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_damaged_page_is_an_error_or_postings_and_never_a_panic(
+            mut bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0u8..4, Just(0xFF)], 4..200),
+            end in 0u16..220,
+            key in prop::collection::vec(any::<u8>(), 1..4),
+        ) {
+            bytes[2..4].copy_from_slice(&end.to_be_bytes());
+            let Ok(leaf) = Leaf::new(&bytes) else { return Ok(()) };
+            let parts = [leaf.find(&key).ok().flatten().map(|found| (found.0, None)), leaf.continuation().ok().map(|(content, first, _)| (content, first))];
+            for (content, first) in parts.into_iter().flatten() {
+                let (tombstones, mut postings) = (Tombstones::default(), Postings::default());
+                let fields = Fields { weights: [Some(1.0); 4] };
+                let mut decoder = Decoder::new(fields, &Selection::All, &tombstones, &mut postings);
+                drop(decoder.page(content, first).and_then(|()| decoder.finish()));
+            }
+        }
     }
 }
