@@ -44,14 +44,6 @@ const BEGINNINGS: &[&str] = &[
     "const ",
     "var ",
     "return",
-    "SELECT",
-    "FROM ",
-    "WHERE ",
-    "JOIN ",
-    "LEFT JOIN ",
-    "GROUP BY ",
-    "ORDER BY ",
-    "AND ",
     "Traceback (",
     "File \"",
     "-->",
@@ -157,7 +149,14 @@ fn is_code(line: &str) -> bool {
         || text.starts_with(|c: char| c.is_ascii_digit())
         || COLUMNS.iter().any(|column| text.contains(column))
         || names_an_error(text)
+        || begins_in_capitals(text)
         || marks(text) >= MARKS
+}
+
+/// A keyword of SQL, the level of a log's line: a first word of three capitals or more.
+fn begins_in_capitals(text: &str) -> bool {
+    let word = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    word.len() >= 3 && word.chars().all(|c| c.is_ascii_uppercase())
 }
 
 /// `package.module.Starved: nothing came`, `ValueError: not a number`, `queue.Empty`.
@@ -208,6 +207,7 @@ mod tests {
     const CODE: &str = "for row in rows {\n    total += row.width;\n}\nprintln!(\"{total}\");";
     const PATCH: &str = "diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new";
     const LOG: &str = "2026-03-02 08:14:55 INFO  listening\n2026-03-02 08:15:12 WARN  slow\n2026-03-02 08:15:17 ERROR timed out";
+    const SQL: &str = "UPDATE orders\nSET state = 'late'\nWHERE due < now()\nRETURNING id;";
     const QUESTION: &str = "Why does the importer starve after the night's pause?";
 
     fn check(prompt: &str, expected: Option<&str>) {
@@ -218,6 +218,7 @@ mod tests {
     #[case::trace(TRACE, "\nworker.Starved: failed, nothing on 'thumbs'")]
     #[case::code(CODE, "")]
     #[case::patch(PATCH, "")]
+    #[case::sql(SQL, "")]
     #[case::log(LOG, "\n2026-03-02 08:15:17 ERROR timed out")]
     fn a_paste_goes_wherever_it_stands(#[case] paste: &str, #[case] error: &str) {
         let expected = format!("{QUESTION}{error}");
