@@ -417,6 +417,10 @@ impl Ingest {
         if self.poisoned.contains(path) {
             return Ok(Look::AtEnd);
         }
+        // A file that is written anew is empty for a moment, and can't be told then from another one.
+        if stat.size == 0 && self.known.get(path).is_some_and(|known| known.position.read_offset.0 > 0) {
+            return Ok(Look::AtEnd);
+        }
         let step = match guarded(|| self.step(&stat)) {
             Ok(Ok(step)) => step,
             Ok(Err(source)) => {

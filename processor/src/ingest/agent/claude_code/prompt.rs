@@ -152,7 +152,8 @@ fn person_text(raw: &str) -> String {
         return after_caveat(raw).map(person_text).unwrap_or_default();
     }
     let mut text = Cow::Borrowed(raw);
-    if raw.contains("</") || raw.starts_with('<') {
+    // Without an end tag nothing is removed but what the text begins with.
+    if raw.contains("</") || raw.trim_start().starts_with('<') {
         if let Some(command) = slash_command(raw) {
             return command;
         }
