@@ -14,7 +14,7 @@ use crate::agent::Agent;
 use crate::arguments::{self, Invocation};
 use crate::backoff;
 use crate::client::{Client, ClientError, WaitingFor};
-use crate::clock::{Deadline, EXIT_MARGIN, monotonic_ns, unix_millis};
+use crate::clock::{Deadline, EXIT_MARGIN, monotonic_ns, process_started_ns, unix_millis};
 use crate::environment::{self, Environment};
 use crate::output;
 use crate::payload::{MAX_PAYLOAD_BYTES, Payload};
@@ -22,17 +22,17 @@ use crate::places::Places;
 use crate::protocol::{RecallRequest, Reply, Request};
 use crate::recollection_file::{prompt_hash, remove_stale};
 
-/// A guarded hook only leaves word that its session is to be excluded, and is gone within this time (TC-19).
+/// A guarded hook only leaves word that its session is to be excluded, and is gone within this time of its first act (TC-19).
 const GUARD_BUDGET: Duration = Duration::from_millis(15);
 
 /// Main waits this much longer than the worker's deadline, so that the worker can note a miss; it is part of [`EXIT_MARGIN`].
 const MISS_NOTE_TIME: Duration = Duration::from_millis(4);
 
-/// The whole of the binary `remembrancer-hook`: reads the clock first, then answers by the deadline that follows from it.
+/// The whole of the binary `remembrancer-hook`: learns first when it was started, then answers by the deadline that follows.
 ///
 /// Always [`ExitCode::SUCCESS`], also after a panic, since a host shows the user every other code.
 pub fn run_hook() -> ExitCode {
-    let started_ns = monotonic_ns();
+    let started_ns = process_started_ns();
     std::panic::set_hook(Box::new(|_| {}));
     if let Some(text) = catch_unwind(|| text_for_stdout(started_ns)).unwrap_or_default() {
         let mut stdout = std::io::stdout().lock();
@@ -46,8 +46,12 @@ fn text_for_stdout(started_ns: u64) -> Option<String> {
         Invocation::Help => Some(arguments::help()),
         Invocation::Version => Some(format!("remembrancer-hook {}\n", crate::VERSION)),
         Invocation::Answer { agent, budget } => {
-            let budget = if environment::guarded() { GUARD_BUDGET } else { budget };
-            answer_by(agent?, Deadline::after(started_ns, budget.saturating_sub(EXIT_MARGIN))).map(|object| object + "\n")
+            let (from_ns, budget) = if environment::guarded() {
+                (monotonic_ns(), GUARD_BUDGET)
+            } else {
+                (started_ns, budget)
+            };
+            answer_by(agent?, Deadline::after(from_ns, budget.saturating_sub(EXIT_MARGIN))).map(|object| object + "\n")
         }
     }
 }

@@ -19,6 +19,7 @@ mod graph;
 mod leg;
 mod legs;
 mod linear;
+mod meaning;
 mod occurrences;
 mod pasted;
 mod pool;

@@ -8,6 +8,7 @@ pub mod corpus;
 mod daemon_process;
 mod sandbox;
 mod shared;
+mod spread;
 pub mod synthetic;
 mod transcript;
 mod wait;
@@ -15,8 +16,9 @@ mod wait;
 pub use daemon_process::DaemonProcess;
 pub use sandbox::{HookOutput, Sandbox, any_file_holds};
 pub use shared::{shared, skip};
+pub use spread::Spread;
 pub use transcript::{Transcript, topic};
-pub use wait::{eventually, percentile, timed};
+pub use wait::{eventually, timed};
 
 /// A [`Sandbox`] with the binaries under test: only the test target itself knows where cargo put them. With `alone`, no other
 /// test of the process runs meanwhile.

@@ -19,7 +19,7 @@ use remembrancer_schema::{
 use crate::corpus::{self, Numbers};
 use crate::shared;
 
-pub use store::{PROJECTS, Store, Written, cwd};
+pub use store::{PROJECTS, Store, Stores, Written, cwd};
 pub use vectors::{MODEL, Vectors};
 
 /// Judged sets whose documents are taken apart, beside the transcripts.

@@ -34,9 +34,3 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     watch.lap("work");
     (result, watch.total())
 }
-
-/// The time that this `share` (0 to 1) of the `sorted` times don't exceed; `None` of no times.
-pub fn percentile(sorted: &[Duration], share: f64) -> Option<Duration> {
-    let last = sorted.len().checked_sub(1)?;
-    Some(sorted[(last as f64 * share).round() as usize])
-}

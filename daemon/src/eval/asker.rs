@@ -8,8 +8,8 @@ use remembrancer_processor::Deadline;
 use remembrancer_processor::embed::{Embed, Embedding};
 use remembrancer_processor::eval::dataset::JudgedQuery;
 use remembrancer_processor::recall::{
-    Candidate, Degradation, Fused, Header, Query, Question, Recall, RecallSettings, ScopeRule, SessionState, Sources,
-    candidate_pool, recall,
+    Candidate, Degradation, EmbeddingSource, Fused, Header, Query, Question, Recall, RecallSettings, ScopeRule, SessionState,
+    Sources, candidate_pool, recall,
 };
 use remembrancer_processor::rerank::Rerank;
 use remembrancer_schema::{SessionKey, UnixMillis};
@@ -152,7 +152,7 @@ impl<'a> Asker<'a> {
         Ok((question, embedding))
     }
 
-    fn sources<'s>(&'s self, embedding: &'s mut dyn FnMut(Duration) -> Result<Embedding, Degradation>) -> Sources<'s> {
+    fn sources<'s>(&'s self, embedding: &'s mut EmbeddingSource<'s>) -> Sources<'s> {
         Sources {
             reader: &self.store.reader,
             codes: &self.store.codes,

@@ -132,7 +132,7 @@ pub(super) fn coarse(codes: &CodeIndex, embedding: &Embedding, bounds: &Bounds<'
 }
 
 /// Supplies the prompt's embedding, waiting at most the given time.
-pub type EmbeddingSource<'a> = dyn FnMut(Duration) -> Result<Embedding, Degradation> + 'a;
+pub type EmbeddingSource<'a> = dyn FnMut(Duration) -> Result<Embedding, Degradation> + Send + 'a;
 
 pub(super) fn absent(degradation: Degradation) -> impl FnOnce(QueryError) -> Degradation {
     move |error| {

@@ -1,16 +1,14 @@
 //! One recall in progress: the legs in their order, what was missing, how long each stage took, and what came of it.
 
-use std::sync::{PoisonError, RwLock};
-
-use remembrancer_schema::{EpisodeId, EpisodeText, LoggedCandidate, QueryError, Reader, RecollectionLog};
+use remembrancer_schema::{EpisodeText, LoggedCandidate, QueryError, Reader, RecollectionLog};
 
 use super::choose::{Choice, choose};
-use super::coarse::CodeIndex;
 use super::floor::Dropped;
 use super::fusion::{Candidate, fuse};
 use super::gate::{self, Silence};
 use super::leg::Leg;
-use super::legs::{self, Bounds, EmbeddingSource};
+use super::legs::{self, Bounds};
+use super::meaning::ByMeaning;
 use super::pool::{self, Compared, Found};
 use super::profile::Profile;
 use super::recollection::block;
@@ -28,13 +26,6 @@ const LOGGED_CANDIDATES: usize = 20;
 /// From `deadline` on the reader's queries are interrupted; an interrupt before is forgotten.
 fn stop_reading_at(reader: &Reader, deadline: Deadline) {
     reader.set_deadline_check(Some(Box::new(move || deadline.has_passed())));
-}
-
-/// The episodes nearest to the prompt and, where it counts, to the conversation.
-fn coarse(codes: &RwLock<CodeIndex>, compared: Compared<'_>, bounds: &Bounds<'_>) -> Vec<EpisodeId> {
-    let queries = [compared.prompt, compared.conversation].into_iter().flatten();
-    let codes = codes.read().unwrap_or_else(PoisonError::into_inner);
-    queries.flat_map(|query| legs::coarse(&codes, query, bounds)).collect()
 }
 
 /// One recall in progress.
@@ -136,25 +127,35 @@ impl<'a> Work<'a> {
         // A leg may take what is left but for the reserve: late, it is absent, and what follows still has its time.
         let legs_until = deadline.earlier_by(settings.reserve);
         stop_reading_at(reader, legs_until);
-        let mut found = Found {
-            words: self.absent_if_late(legs::bm25(reader, query, &bounds, &profile.lexical)),
-            ..Found::default()
-        };
-        self.watch.lap("bm25");
-        found.recent = self.absent_if_late(legs::recent(reader, &bounds));
-        self.watch.lap("recent");
-        self.await_embedding(embedding, legs_until);
-        self.watch.lap("embedding");
-        self.stays_on_topic(session, settings)?;
-        let prompt = self.embedding.clone();
         let conversation = self.conversation(reader, session, model_id, profile);
+        let by_meaning = ByMeaning {
+            codes,
+            bounds: &bounds,
+            session,
+            same_topic_cosine: settings.same_topic_cosine,
+            conversation: conversation.as_ref(),
+            until: legs_until,
+        };
+        let mut found = Found::default();
+        let meaning = by_meaning.beside(embedding, || {
+            found.words = self.absent_if_late(legs::bm25(reader, query, &bounds, &profile.lexical));
+            self.watch.lap("bm25");
+            found.recent = self.absent_if_late(legs::recent(reader, &bounds));
+            self.watch.lap("recent");
+        });
+        // What embedding and coarse search still took when the words were done.
+        self.watch.lap("meaning");
+        self.embedding = self.absent_if_late(meaning.embedding.map(Some));
+        if meaning.same_topic {
+            return Err(Silence::SameTopic);
+        }
+        found.coarse = meaning.nearest;
+        let prompt = self.embedding.clone();
         let compared = Compared {
             model_id,
             prompt: prompt.as_ref(),
             conversation: conversation.as_ref(),
         };
-        found.coarse = coarse(codes, compared, &bounds);
-        self.watch.lap("coarse");
         stop_reading_at(reader, deadline);
         let mut pool =
             pool::candidates(reader, &found.union(), &found.words, compared).map_err(|error| self.unreadable(&error))?;
@@ -192,22 +193,6 @@ impl<'a> Work<'a> {
         }
         let read = expansion::conversation(reader, &session.conversation, model_id);
         self.absent_if_late(read.map_err(legs::absent(Degradation::ExpansionAbsent)))
-    }
-
-    fn await_embedding(&mut self, embedding: &mut EmbeddingSource<'_>, until: Deadline) {
-        match embedding(until.remaining()) {
-            Ok(embedding) => self.embedding = Some(embedding),
-            Err(degradation) => self.degradations.push(degradation),
-        }
-    }
-
-    fn stays_on_topic(&self, session: &SessionState, settings: &RecallSettings) -> Result<(), Silence> {
-        let same = self
-            .embedding
-            .as_ref()
-            .zip(session.answered_topic.as_ref())
-            .is_some_and(|(prompt, answered)| prompt.cosine(answered) > settings.same_topic_cosine);
-        if same { Err(Silence::SameTopic) } else { Ok(()) }
     }
 
     fn choose(&mut self, settings: &RecallSettings) -> Result<Vec<Recollection>, Silence> {

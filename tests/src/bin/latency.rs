@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use remembrancer_tests::{Sandbox, Transcript, corpus, eventually, percentile, timed};
+use remembrancer_tests::{Sandbox, Spread, Transcript, corpus, eventually, timed};
 
 /// Hooks fired in each phase.
 const HOOKS: usize = 300;
@@ -28,7 +28,7 @@ fn main() {
 
     let daemon = sandbox.start();
     let prompts = prompts();
-    report("hook during the backfill", &fire(&sandbox, &projects, &prompts, "busy"));
+    report("hook during the backfill", fire(&sandbox, &projects, &prompts, "busy"));
     let status = daemon.status();
     println!("  (then {} of {} embedded)", status["embedded"], status["episodes"]);
     let ((), took) = timed(|| daemon.embed_all_within(PATIENCE));
@@ -39,7 +39,7 @@ fn main() {
         status["ingest"]["embedded_per_second"],
         took.as_secs_f64(),
     );
-    report("hook when idle", &fire(&sandbox, &projects, &prompts, "idle"));
+    report("hook when idle", fire(&sandbox, &projects, &prompts, "idle"));
     freshness(&sandbox, &projects[0]);
     let status = daemon.status();
     println!("daemon's own recall times: {}", status["recalls"]);
@@ -79,18 +79,8 @@ fn fire(sandbox: &Sandbox, projects: &[String], prompts: &[String], name: &str) 
     fired.into_iter().map(|output| output.took).collect()
 }
 
-fn report(what: &str, times: &[Duration]) {
-    let mut times = times.to_vec();
-    times.sort_unstable();
-    let at = |share: f64| percentile(&times, share).unwrap().as_secs_f64() * 1e3;
-    println!(
-        "{what}: min {:.1}, p50 {:.1}, p95 {:.1}, p99 {:.1}, max {:.1} ms",
-        at(0.0),
-        at(0.5),
-        at(0.95),
-        at(0.99),
-        at(1.0)
-    );
+fn report(what: &str, times: Vec<Duration>) {
+    println!("{what}: {}", Spread::from(times));
 }
 
 /// What is written, the same in other words, and a word of the answer by which it is known.
@@ -138,8 +128,8 @@ fn freshness(sandbox: &Sandbox, cwd: &str) {
         transcript.turn(written, &format!("It was the {known_by}; changed, and all is well."));
         semantic.push(found_after(sandbox, cwd, reworded, known_by));
     }
-    report("a new turn found by its words after", &lexical);
-    report("a new turn found by its meaning after", &semantic);
+    report("a new turn found by its words after", lexical);
+    report("a new turn found by its meaning after", semantic);
 }
 
 fn found_after(sandbox: &Sandbox, cwd: &str, prompt: &str, known_by: &str) -> Duration {

@@ -8,13 +8,12 @@
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program that prints measurements")]
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
-use remembrancer_tests::synthetic::{Store, Synthetic, cwd};
-use remembrancer_tests::{DaemonProcess, Sandbox, corpus, percentile, timed};
+use remembrancer_tests::synthetic::{Store, Stores, Synthetic, cwd};
+use remembrancer_tests::{DaemonProcess, Sandbox, Spread, corpus, timed};
 
 /// Words in a prompt.
 const LENGTHS: [usize; 4] = [8, 32, 128, 1_000];
@@ -29,12 +28,8 @@ const IDLE: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// How many episodes the stores have.
-    #[arg(default_values_t = [1_000, 10_000])]
-    sizes: Vec<u64>,
-    /// Where the stores are kept; without, they are made in a temporary folder.
-    #[arg(long)]
-    folder: Option<PathBuf>,
+    #[command(flatten)]
+    stores: Stores,
     /// Hooks of each kind.
     #[arg(long, default_value_t = 200)]
     hooks: u64,
@@ -42,13 +37,10 @@ struct Arguments {
 
 fn main() {
     let arguments = Arguments::parse();
-    let temporary = tempfile::tempdir().unwrap();
-    let folder = arguments.folder.as_deref().unwrap_or(temporary.path());
     let synthetic = Synthetic::new();
-    for &size in &arguments.sizes {
-        let store = Store::of(folder, size);
-        measure(&store, size, &synthetic, arguments.hooks);
-    }
+    arguments
+        .stores
+        .each(|size, store| measure(store, size, &synthetic, arguments.hooks));
 }
 
 fn measure(store: &Store, size: u64, synthetic: &Synthetic, hooks: u64) {
@@ -157,8 +149,8 @@ impl<'a> Bench<'a> {
                     .push(micros);
             }
         }
-        report(&format!("hook {what}"), &mut times);
-        let stages: Vec<String> = by_stage.iter_mut().map(|(name, times)| stage(name, times)).collect();
+        report(&format!("hook {what}"), times);
+        let stages: Vec<String> = by_stage.into_iter().map(|(name, times)| stage(&name, times)).collect();
         println!("    stages, p50/p99 ms: {}", stages.join(", "));
     }
 
@@ -168,7 +160,7 @@ impl<'a> Bench<'a> {
         let first = self.fired;
         self.fired += AT_ONCE as u64;
         let sandbox = self.sandbox;
-        let mut times: Vec<Duration> = thread::scope(|scope| {
+        let times: Vec<Duration> = thread::scope(|scope| {
             let started: Vec<_> = prompts
                 .iter()
                 .zip(first..)
@@ -176,29 +168,18 @@ impl<'a> Bench<'a> {
                 .collect();
             started.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        report(&format!("hook, {AT_ONCE} at once, {words} words"), &mut times);
+        report(&format!("hook, {AT_ONCE} at once, {words} words"), times);
     }
 }
 
-fn report(what: &str, times: &mut [Duration]) {
-    times.sort_unstable();
-    let at = |share: f64| millis(percentile(times, share).unwrap());
-    println!(
-        "  {what:<36} min {:6.1}  p50 {:6.1}  p95 {:6.1}  p99 {:6.1}  max {:6.1} ms, {} over {} ms",
-        at(0.0),
-        at(0.5),
-        at(0.95),
-        at(0.99),
-        at(1.0),
-        times.iter().filter(|took| **took > BOUND).count(),
-        BOUND.as_millis()
-    );
+fn report(what: &str, times: Vec<Duration>) {
+    let spread = Spread::from(times);
+    println!("  {what:<36} {spread}, {} over {} ms", spread.over(BOUND), BOUND.as_millis());
 }
 
-fn stage(name: &str, times: &mut [Duration]) -> String {
-    times.sort_unstable();
-    let at = |share: f64| millis(percentile(times, share).unwrap());
-    format!("{name} {:.1}/{:.1}", at(0.5), at(0.99))
+fn stage(name: &str, times: Vec<Duration>) -> String {
+    let spread = Spread::from(times);
+    format!("{name} {:.1}/{:.1}", spread.millis(0.5), spread.millis(0.99))
 }
 
 fn memory(daemon: &DaemonProcess<'_>, when: &str) {

@@ -8,14 +8,14 @@
 #[path = "search/vectors.rs"]
 mod vectors;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Parser;
 use remembrancer_processor::recall::{BM25_LIMIT, DEFAULT, Query, RECENT_LIMIT};
 use remembrancer_schema::{MatchExpression, Reader, Scope};
-use remembrancer_tests::synthetic::{Store, Synthetic, Vectors};
-use remembrancer_tests::{percentile, timed};
+use remembrancer_tests::synthetic::{Store, Stores, Synthetic, Vectors};
+use remembrancer_tests::{Spread, timed};
 
 /// Words in a prompt.
 const LENGTHS: [usize; 4] = [8, 32, 128, 1_000];
@@ -24,12 +24,8 @@ const COMMON_WORDS: usize = 20;
 
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// How many episodes the stores have.
-    #[arg(default_values_t = [1_000, 10_000])]
-    sizes: Vec<u64>,
-    /// Where the stores are kept; without, they are made in a temporary folder.
-    #[arg(long)]
-    folder: Option<PathBuf>,
+    #[command(flatten)]
+    stores: Stores,
     /// How many prompts of each kind.
     #[arg(long, default_value_t = 200)]
     prompts: u64,
@@ -40,22 +36,19 @@ struct Arguments {
 
 fn main() {
     let arguments = Arguments::parse();
-    let temporary = tempfile::tempdir().unwrap();
-    let folder = arguments.folder.as_deref().unwrap_or(temporary.path());
     let synthetic = Synthetic::new();
     let prompts = Prompts::new(&synthetic, arguments.prompts);
     let vectors = Vectors::new(&synthetic);
-    for &size in &arguments.sizes {
-        let store = Store::of(folder, size);
+    arguments.stores.each(|size, store| {
         println!("\n{size} episodes");
-        report_writing(&store, size);
+        report_writing(store, size);
         let reader = report_opening(&store.path);
         for (name, scope) in [("all", Scope::All), ("project", Scope::Project(Some(store.projects[0])))] {
             report_words(&reader, &prompts, name, scope, arguments.baseline);
             report_recent(&reader, arguments.prompts, name, scope);
         }
-        vectors::report_all(&reader, &vectors, &store, size, arguments.baseline);
-    }
+        vectors::report_all(&reader, &vectors, store, size, arguments.baseline);
+    });
 }
 
 /// Terms of prompts by kind.
@@ -119,15 +112,6 @@ fn report_recent(reader: &Reader, count: u64, name: &str, scope: Scope) {
     report(&format!("recent, {name}"), times.collect());
 }
 
-fn report(what: &str, mut times: Vec<Duration>) {
-    times.sort_unstable();
-    let at = |share: f64| percentile(&times, share).unwrap().as_secs_f64() * 1e3;
-    println!(
-        "  {what:<34} min {:8.2}  p50 {:8.2}  p95 {:8.2}  p99 {:8.2}  max {:8.2} ms",
-        at(0.0),
-        at(0.5),
-        at(0.95),
-        at(0.99),
-        at(1.0)
-    );
+fn report(what: &str, times: Vec<Duration>) {
+    println!("  {what:<34} {}", Spread::from(times));
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::score::{Scores, Share, Verdict};
-use crate::wait::percentile;
+use crate::spread::Spread;
 
 /// All that was asked of one store.
 #[derive(Debug, Clone, Default)]
@@ -39,10 +39,9 @@ impl Report {
         self.questions.iter().chain(noise)
     }
 
-    fn hooks(&self) -> Vec<Duration> {
-        let mut hooks: Vec<Duration> = self.verdicts().flat_map(|verdict| verdict.hooks.iter().copied()).collect();
-        hooks.sort_unstable();
-        hooks
+    fn hooks(&self) -> Spread {
+        let hooks: Vec<Duration> = self.verdicts().flat_map(|verdict| verdict.hooks.iter().copied()).collect();
+        Spread::from(hooks)
     }
 
     /// How many prompts were asked again, since the machine was busy.
@@ -71,7 +70,7 @@ impl Report {
         json!({
             "groups": groups.collect::<serde_json::Map<_, _>>(),
             "noise": noise.collect::<serde_json::Map<_, _>>(),
-            "hook_ms": {"p50": millis(&hooks, 0.5), "p99": millis(&hooks, 0.99), "count": hooks.len()},
+            "hook_ms": {"p50": hooks.millis(0.5), "p99": hooks.millis(0.99), "count": hooks.count()},
             "asked_again": self.asked_again(),
             "lacking": self.lacking(),
             "verdicts": self.questions.iter().map(verdict_json).collect::<Vec<_>>(),
@@ -107,10 +106,6 @@ fn verdict_json(verdict: &Verdict) -> Value {
         "characters": verdict.characters,
         "lacking": verdict.lacking,
     })
-}
-
-fn millis(sorted: &[Duration], share: f64) -> f64 {
-    percentile(sorted, share).map_or(0.0, |took| took.as_secs_f64() * 1e3)
 }
 
 impl fmt::Display for Report {
@@ -152,9 +147,9 @@ impl fmt::Display for Report {
         writeln!(
             f,
             "\nhook: p50 {:.1}, p99 {:.1} ms over {} prompts; {} asked again; lacking to the last: {:?}",
-            millis(&hooks, 0.5),
-            millis(&hooks, 0.99),
-            hooks.len(),
+            hooks.millis(0.5),
+            hooks.millis(0.99),
+            hooks.count(),
             self.asked_again(),
             self.lacking(),
         )

@@ -26,6 +26,31 @@ pub struct Store {
     pub written: Option<Written>,
 }
 
+/// Which stores a bench runs on; part of its arguments.
+#[derive(Debug, clap::Args)]
+pub struct Stores {
+    /// How many episodes the stores have.
+    #[arg(default_values_t = [1_000, 10_000])]
+    sizes: Vec<u64>,
+    /// Where the stores are kept; without, they are made in a temporary folder.
+    #[arg(long)]
+    folder: Option<PathBuf>,
+}
+
+impl Stores {
+    /// Calls `bench` with the number of episodes and the store of each size.
+    ///
+    /// # Panics
+    /// Where a store can't be made.
+    pub fn each(&self, mut bench: impl FnMut(u64, &Store)) {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = self.folder.as_deref().unwrap_or(temporary.path());
+        for &size in &self.sizes {
+            bench(size, &Store::of(folder, size));
+        }
+    }
+}
+
 /// What writing a store took.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Written {

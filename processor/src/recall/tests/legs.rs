@@ -368,7 +368,6 @@ fn a_recall_whose_time_is_up_names_what_it_lacks() {
     let (store, _, session) = conversation();
     let question = question("how do I water the garden", None);
     let settings = RecallSettings {
-        profile: V2,
         scope: ScopeRule::All,
         ..RecallSettings::default()
     };
@@ -378,12 +377,7 @@ fn a_recall_whose_time_is_up_names_what_it_lacks() {
     assert_eq!(recall.silence, Some(Silence::OutOfTime));
     assert_eq!(
         recall.degradations,
-        [
-            Degradation::Bm25Absent,
-            Degradation::RecentAbsent,
-            Degradation::ExpansionAbsent,
-            Degradation::PoolAbsent
-        ]
+        [Degradation::Bm25Absent, Degradation::RecentAbsent, Degradation::PoolAbsent]
     );
 }
 
