@@ -17,6 +17,8 @@ const ERROR_BYTES: usize = 160;
 /// From this share of marks among a line's visible characters on it is no prose.
 const MARKS: f64 = 0.14;
 
+/// What opens and closes a block of code in Markdown.
+const FENCES: [&str; 2] = ["```", "~~~"];
 /// What begins a line of code, of a log, of a patch or of a shell's session, and rarely one of prose.
 const BEGINNINGS: &[&str] = &[
     "$ ",
@@ -87,10 +89,11 @@ pub(super) fn without_pastes(prompt: &str) -> Option<String> {
 
 /// The runs of lines that are pasted, in order.
 fn pastes(lines: &[&str]) -> Vec<Range<usize>> {
+    let last_closing = FENCES.map(|fence| lines.iter().rposition(|line| line.trim() == fence));
     let mut pastes = Vec::new();
     let mut at = 0;
     while at < lines.len() {
-        let end = fenced(&lines[at..])
+        let end = fenced(&lines[at..], last_closing.map(|last| last.is_some_and(|last| last > at)))
             .or_else(|| unfenced(&lines[at..]))
             .map(|length| at + length);
         match end {
@@ -104,10 +107,12 @@ fn pastes(lines: &[&str]) -> Vec<Range<usize>> {
     pastes
 }
 
-/// The length of the fenced block that begins here, its fences with it.
-fn fenced(lines: &[&str]) -> Option<usize> {
-    let fence = ["```", "~~~"]
-        .into_iter()
+/// The length of the fenced block that begins here, its fences with it. Only a fence that `closes` somewhere is looked for, so
+/// that a prompt full of open ones is read once.
+fn fenced(lines: &[&str], closes: [bool; FENCES.len()]) -> Option<usize> {
+    let opened = FENCES.iter().zip(closes).filter(|(_, closes)| *closes);
+    let fence = opened
+        .map(|(fence, _)| *fence)
         .find(|fence| lines[0].trim_start().starts_with(fence))?;
     let inside = lines[1..].iter().position(|line| line.trim() == fence)?;
     (inside >= LEAST_LINES).then_some(inside + 2)

@@ -1,5 +1,7 @@
 //! A prompt as it was typed into what the legs ask: cleaned text and content terms.
 
+use std::borrow::Cow;
+
 use remembrancer_schema::query_terms;
 
 use super::pasted::without_pastes;
@@ -11,8 +13,11 @@ pub(super) const MAX_TERMS: usize = 32;
 /// At most this many bytes of a prompt are looked at; a longer one keeps its head and its tail.
 pub(super) const MAX_PROMPT_BYTES: usize = 16 * 1024;
 
-/// At most this many bytes of a prompt are looked through for secrets, so that none is cut in two before it is known.
+/// At most this many bytes of a prompt are looked through for secrets.
 const MAX_REDACTED_BYTES: usize = 4 * MAX_PROMPT_BYTES;
+
+/// How spans begin and end that are kept out as a whole.
+const SECRET_SPANS: [(&str, &str); 2] = [("<private>", "</private>"), ("-----BEGIN", "-----END")];
 
 /// What one prompt asks of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +37,7 @@ impl Query {
         let stripped = strip_fenced(prompt);
         let (text, bare_command) = without_command(stripped.trim());
         // Redacted before anything else is made of it: terms are logged, and shown by `why`.
-        let bounded = head_and_tail(text, MAX_REDACTED_BYTES);
+        let bounded = without_cut_secrets(text);
         let text = redact(&bounded);
         let text = head_and_tail(&without_pastes(&text).unwrap_or_else(|| text.into_owned()), MAX_PROMPT_BYTES);
         let terms = query_terms(&text, MAX_TERMS);
@@ -62,18 +67,47 @@ fn without_command(text: &str) -> (&str, bool) {
     (rest, rest.is_empty())
 }
 
-fn head_and_tail(text: &str, limit: usize) -> String {
-    if text.len() <= limit {
-        return text.to_owned();
+/// A prompt that is short enough to be looked through; of a longer one head and tail, without what the cuts leave of a secret: a
+/// word in two, and the rest of a span that began in what is left out.
+fn without_cut_secrets(text: &str) -> Cow<'_, str> {
+    let Some((head, mut tail)) = ends(text, MAX_REDACTED_BYTES) else {
+        return Cow::Borrowed(text);
+    };
+    let between_words = |c: char| !(c.is_ascii_alphanumeric() || c.is_ascii_punctuation());
+    let head = head.rfind(between_words).map_or("", |end| &head[..end]);
+    tail = tail.find(between_words).map_or("", |start| &tail[start..]);
+    for (opening, closing) in SECRET_SPANS {
+        let (opened, closed) = (find_ignoring_case(tail, opening), find_ignoring_case(tail, closing));
+        if let Some(at) = closed.filter(|at| opened.is_none_or(|opened| opened > *at)) {
+            tail = &tail[at + closing.len()..];
+        }
     }
-    let head = text.floor_char_boundary(limit * 3 / 4);
-    let tail = text.ceil_char_boundary(text.len() - limit / 4);
-    format!("{}\n{}", &text[..head], &text[tail..])
+    Cow::Owned(format!("{head}\n{tail}"))
+}
+
+fn find_ignoring_case(text: &str, what: &str) -> Option<usize> {
+    text.as_bytes()
+        .windows(what.len())
+        .position(|window| window.eq_ignore_ascii_case(what.as_bytes()))
+}
+
+fn head_and_tail(text: &str, limit: usize) -> String {
+    ends(text, limit).map_or_else(|| text.to_owned(), |(head, tail)| format!("{head}\n{tail}"))
+}
+
+/// Three quarters of `limit` bytes from the start of a text and one from its end; `None` of a text no longer than that.
+fn ends(text: &str, limit: usize) -> Option<(&str, &str)> {
+    (text.len() > limit).then(|| {
+        let head = text.floor_char_boundary(limit * 3 / 4);
+        let tail = text.ceil_char_boundary(text.len() - limit / 4);
+        (&text[..head], &text[tail..])
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rstest::rstest;
 
     use super::*;
 
@@ -117,6 +151,37 @@ mod tests {
             "{:?}",
             query.terms
         );
+    }
+
+    #[rstest]
+    #[case::a_private_span("<private>", "my cat Mimi", "</private>")]
+    #[case::in_capitals("<PRIVATE>", "my cat Mimi", "</PRIVATE>")]
+    #[case::a_key("-----BEGIN EC PRIVATE KEY-----\n", "MHcCAQEEIDtoMimi", "\n-----END EC PRIVATE KEY-----")]
+    fn tc_41_a_span_that_began_in_what_is_cut_out_is_kept_out(
+        #[case] opening: &str,
+        #[case] secret: &str,
+        #[case] closing: &str,
+    ) {
+        let filler = "word ".repeat(MAX_REDACTED_BYTES / 5);
+        let query = Query::of(&format!("{filler}{opening}{filler}{secret}{closing} what about the garden"));
+        assert!(
+            !query.text.contains("Mimi") && query.text.ends_with("what about the garden"),
+            "{}",
+            query.text
+        );
+    }
+
+    #[test]
+    fn tc_41_a_secret_at_a_cut_leaves_no_half() {
+        let secret = "ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789";
+        let (head, tail) = (MAX_REDACTED_BYTES * 3 / 4, MAX_REDACTED_BYTES / 4);
+        for into in 1..secret.len() {
+            let before = format!("{} {secret} ", "x ".repeat(head / 2).split_at(head - 1 - into).0);
+            let after = format!(" {secret}{}", " y".repeat(tail / 2).split_at(tail - into).0);
+            let prompt = format!("{before}{}{after}", "filler ".repeat(MAX_REDACTED_BYTES / 7));
+            let bounded = without_cut_secrets(&prompt);
+            assert!(!bounded.contains("ghp_") && !bounded.contains("789"), "{into}");
+        }
     }
 
     proptest! {
