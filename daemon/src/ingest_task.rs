@@ -465,7 +465,7 @@ impl Ingest {
     }
 
     fn step(&mut self, stat: &FileStat) -> std::io::Result<Step> {
-        let agent = Agent::ClaudeCode;
+        let agent = Agent::CLAUDE_CODE;
         let mut file = match self.open.remove(&stat.path) {
             Some(file) if file.still_continues(stat)? => file,
             _ => {

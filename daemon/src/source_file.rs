@@ -2,7 +2,6 @@
 //! an appended line costs that line alone. A restart begins again where the oldest open turn begins.
 
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
 
 use fs_err::File;
 use remembrancer_processor::ingest::{
@@ -237,19 +236,7 @@ fn position(file: &mut File, advance: &Advance, read_to: ByteOffset) -> std::io:
 }
 
 fn info(agent: Agent, stat: &FileStat) -> SourceInfo {
-    let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let file_stem = stem(&stat.path);
-    let below_subagents = stat
-        .path
-        .ancestors()
-        .skip(1)
-        .any(|folder| folder.file_name().is_some_and(|name| name == "subagents"));
-    SourceInfo {
-        agent,
-        subagent_file: below_subagents || file_stem.starts_with("agent-"),
-        file_stem,
-        fallback_time: stat.mtime,
-    }
+    agent.source(&stat.path, stat.mtime, &|path| fs_err::read(path).ok())
 }
 
 fn counted(problems: &[LineProblem]) -> Vec<ProblemCount> {

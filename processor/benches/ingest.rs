@@ -7,7 +7,9 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use remembrancer_processor::ingest::{Agent, GrowingTurn, ResumePoint, SourceInfo, SourceReader, Turn, episodes, redact};
+use remembrancer_processor::ingest::{
+    Agent, Context, GrowingTurn, ResumePoint, SourceInfo, SourceReader, Turn, episodes, redact,
+};
 use remembrancer_schema::UnixMillis;
 use serde_json::{Value, json};
 
@@ -54,9 +56,9 @@ fn transcript() -> Vec<u8> {
 
 fn reader() -> SourceReader {
     let info = SourceInfo {
-        agent: Agent::ClaudeCode,
-        file_stem: "s".to_owned(),
-        subagent_file: false,
+        agent: Agent::CLAUDE_CODE,
+        name: "s".to_owned(),
+        context: Context::default(),
         fallback_time: UnixMillis(0),
     };
     SourceReader::new(&info, ResumePoint::default())

@@ -12,6 +12,7 @@
 
 mod agent;
 mod assemble;
+mod conversation;
 mod episode;
 mod facet;
 mod importance;
@@ -19,22 +20,24 @@ mod json;
 mod lenient;
 mod line;
 mod narration;
+mod parse;
 mod problem;
 mod redact;
 mod text;
 mod time;
+mod tool;
 mod turn;
 
 use remembrancer_schema::{ByteOffset, SessionUpdate, UnixMillis};
 
-pub use agent::Agent;
+pub use agent::{Agent, Context, Home, ReadFile, Shape};
 pub use episode::{GrowingTurn, episodes};
 pub use problem::{LineProblem, ProblemKind};
 pub use redact::redact;
 pub use turn::{Step, Turn};
 
-use agent::claude_code::ClaudeCode;
-use line::LineSplitter;
+use line::{Line, LineSplitter};
+use parse::Parse;
 
 /// Longest session title that is kept, in bytes.
 pub(crate) const TITLE_CAP: usize = 200;
@@ -44,12 +47,12 @@ pub(crate) const TITLE_CAP: usize = 200;
 pub struct SourceInfo {
     /// Whose transcript it is.
     pub agent: Agent,
-    /// The file's name without its extension: the session id where records carry none.
-    pub file_stem: String,
-    /// Whether it is a subagent's own transcript (under `subagents/`, or named `agent-*.jsonl`).
-    pub subagent_file: bool,
+    /// The file's name without its extension: the session id where neither records nor the context name one.
+    pub name: String,
     /// The file's modification time: the time of records before the first that carries one.
     pub fallback_time: UnixMillis,
+    /// What its path and the files beside it tell.
+    pub context: Context,
 }
 
 /// A place in a source to read on from.
@@ -86,26 +89,27 @@ pub struct Advance {
 #[derive(Debug)]
 pub struct SourceReader {
     splitter: LineSplitter,
-    parser: ClaudeCode,
+    parser: Box<dyn Parse>,
 }
 
 impl SourceReader {
     /// A reader of the source from a place on: its beginning, or an earlier reader's [`Advance::committed`].
     pub fn new(info: &SourceInfo, from: ResumePoint) -> Self {
-        let parser = match info.agent {
-            Agent::ClaudeCode => ClaudeCode::new(info, from),
-        };
         Self {
             splitter: LineSplitter::new(from.offset.0, from.line),
-            parser,
+            parser: Agent::parser(info, from),
         }
     }
 
-    /// Leaves out of the counts what lies before `offset`: an earlier reader's [`Advance::read`] has counted it.
-    #[must_use]
-    pub fn counted_to(mut self, offset: ByteOffset) -> Self {
-        self.parser.counted_to = offset;
-        self
+    /// Lets a reader that does not begin at the source's start know what the source's first line says of all others, as some
+    /// agents write it: `bytes` are those of its start. A first line longer than they are is not known.
+    pub fn head(&mut self, bytes: &[u8]) {
+        let mut first = true;
+        LineSplitter::new(0, 0).push(bytes, |line| {
+            if std::mem::take(&mut first) {
+                self.parser.head(line);
+            }
+        });
     }
 
     /// Takes the next bytes of the source. A line without its newline waits for the rest.
@@ -114,9 +118,15 @@ impl SourceReader {
         splitter.push(bytes, |line| parser.line(line));
     }
 
+    /// Takes a whole document ([`Shape::Document`]) in place of lines.
+    pub fn document(&mut self, bytes: &[u8]) {
+        self.parser.line(&Line::whole(bytes));
+        self.splitter = LineSplitter::new(bytes.len() as u64, 1);
+    }
+
     /// Takes what the bytes pushed so far gave.
     pub fn drain(&mut self) -> Advance {
-        let assembler = &mut self.parser.assembler;
+        let assembler = self.parser.assembler();
         let (turns, sessions) = assembler.take();
         let problems = std::mem::take(&mut assembler.problems);
         let (offset, line) = self.splitter.position();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use remembrancer_processor::feedback::{Followed, Traces};
-use remembrancer_processor::ingest::{Agent, ResumePoint, SourceInfo, SourceReader, Turn, episodes};
+use remembrancer_processor::ingest::{Agent, ResumePoint, SourceReader, Turn, episodes};
 use remembrancer_schema::{EpisodeId, EpisodeText, NewEpisode, Origin, TurnUid, UnixMillis, terms};
 
 /// Episodes that are drawn for each turn.
@@ -71,13 +71,7 @@ fn transcripts() -> Vec<(String, PathBuf)> {
 }
 
 fn turns_of(path: &Path) -> Vec<Turn> {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let info = SourceInfo {
-        agent: Agent::ClaudeCode,
-        subagent_file: stem.starts_with("agent-") || path.components().any(|part| part.as_os_str() == "subagents"),
-        file_stem: stem,
-        fallback_time: UnixMillis(1_700_000_000_000),
-    };
+    let info = Agent::CLAUDE_CODE.source(path, UnixMillis(1_700_000_000_000), &|_| None);
     let mut reader = SourceReader::new(&info, ResumePoint::default());
     reader.push(&fs_err::read(path).expect("a transcript"));
     reader.push(b"\n");

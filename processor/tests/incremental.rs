@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use remembrancer_processor::ingest::{Agent, ResumePoint, SourceInfo, SourceReader, Turn};
+use remembrancer_processor::ingest::{Agent, Context, ResumePoint, SourceInfo, SourceReader, Turn};
 use remembrancer_schema::UnixMillis;
 use serde_json::{Value, json};
 
 fn info() -> SourceInfo {
     SourceInfo {
-        agent: Agent::ClaudeCode,
-        file_stem: "stem".to_owned(),
-        subagent_file: false,
+        agent: Agent::CLAUDE_CODE,
+        name: "stem".to_owned(),
+        context: Context::default(),
         fallback_time: UnixMillis(1_700_000_000_000),
     }
 }

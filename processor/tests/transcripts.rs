@@ -40,13 +40,7 @@ fn report(text: &str) {
 }
 
 fn info(path: &Path) -> SourceInfo {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    SourceInfo {
-        agent: Agent::ClaudeCode,
-        subagent_file: stem.starts_with("agent-") || path.components().any(|part| part.as_os_str() == "subagents"),
-        file_stem: stem,
-        fallback_time: UnixMillis(1_700_000_000_000),
-    }
+    Agent::CLAUDE_CODE.source(path, UnixMillis(1_700_000_000_000), &|_| None)
 }
 
 /// The bytes of a transcript, with a newline at the end.

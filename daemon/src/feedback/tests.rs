@@ -55,7 +55,7 @@ impl Place {
 
 fn session(id: &str) -> SessionKey {
     SessionKey {
-        agent: Agent::ClaudeCode.id().to_owned(),
+        agent: Agent::CLAUDE_CODE.id().to_owned(),
         external_id: id.to_owned(),
     }
 }
@@ -93,7 +93,7 @@ fn batch() -> IngestBatch {
 
 fn source() -> SourceUpdate {
     SourceUpdate {
-        agent: Agent::ClaudeCode.id().to_owned(),
+        agent: Agent::CLAUDE_CODE.id().to_owned(),
         path: "/transcripts/older.jsonl".to_owned(),
         kind: "jsonl".to_owned(),
         device: 1,
@@ -149,7 +149,7 @@ fn turn(begun: i64, said: i64, text: &str) -> Turn {
     let at = |seconds: i64| UnixMillis(SHOWN_AT + seconds * 1_000);
     Turn {
         uid: TurnUid([2; 16]),
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         session: "asks".to_owned(),
         origin: Origin::User,
         ordinal: 0,

@@ -1,28 +1,172 @@
-//! The agents whose transcripts we read, and the parser of each. One name here is one folder below.
+//! The agents whose transcripts we read, in one table. A new agent is one file below, its fixture under `tests/fixtures`, and
+//! one line in [`Agent::ALL`]; `tests/agents.rs` runs the same checks on each, and fails where one of the three is missing.
 
 pub(crate) mod claude_code;
+mod codex;
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use remembrancer_schema::UnixMillis;
+
+use super::parse::Parse;
+use super::{ResumePoint, SourceInfo};
 
 /// A coding agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Agent {
-    /// Anthropic's Claude Code: `<config>/projects/<project>/<session>.jsonl`.
-    ClaudeCode,
+#[derive(Clone, Copy)]
+pub struct Agent(&'static Description);
+
+/// How an agent keeps its transcripts.
+pub(crate) struct Description {
+    /// The id that rows and file names carry: released ids never change.
+    pub(crate) id: &'static str,
+    /// The agent's name, for people.
+    pub(crate) name: &'static str,
+    /// The folders below which its transcripts lie, whether they exist or not.
+    pub(crate) folders: fn(&Home<'_>) -> Vec<PathBuf>,
+    /// Which of the files there are transcripts.
+    pub(crate) shape: fn(&Path) -> Option<Shape>,
+    /// What a transcript's path, and the files beside it, tell of it.
+    pub(crate) context: fn(&Path, &ReadFile<'_>) -> Context,
+    /// A parser for a source, from a place in it on.
+    pub(crate) parser: fn(&SourceInfo, ResumePoint) -> Box<dyn Parse>,
+}
+
+/// How a transcript grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Line by line: only what was appended is read.
+    Lines,
+    /// Written anew with every change: all of it is read again.
+    Document,
+}
+
+/// What is known of a source besides its bytes. All of it may be unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Whether it is a subagent's own transcript.
+    pub subagent: bool,
+    /// Its session, where its records name none and the file's name is not the session's.
+    pub session: Option<String>,
+    /// Its working folder, where its records name none.
+    pub cwd: Option<String>,
+    /// Its branch, where its records name none.
+    pub git_branch: Option<String>,
+}
+
+/// Reads a small file beside a transcript; `None` where there is none, or it can't be read.
+pub type ReadFile<'a> = dyn Fn(&Path) -> Option<Vec<u8>> + 'a;
+
+/// Where agents' folders are looked for.
+#[derive(Clone, Copy)]
+pub struct Home<'a> {
+    /// The user's home folder.
+    pub folder: &'a Path,
+    /// The absolute path in an environment variable, if there is one.
+    pub variable: &'a dyn Fn(&str) -> Option<PathBuf>,
+}
+
+impl Home<'_> {
+    /// The folder that `variable` names, or the one at `place` below the home folder.
+    pub(crate) fn folder(&self, variable: &str, place: &str) -> PathBuf {
+        (self.variable)(variable).unwrap_or_else(|| self.folder.join(place))
+    }
 }
 
 impl Agent {
+    /// Anthropic's Claude Code.
+    pub const CLAUDE_CODE: Self = Self(&claude_code::DESCRIPTION);
+
     /// Every agent.
-    pub const ALL: &[Self] = &[Self::ClaudeCode];
+    pub const ALL: &[Self] = &[Self::CLAUDE_CODE, Self(&codex::DESCRIPTION)];
 
     /// The id that rows and file names carry.
     pub fn id(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-        }
+        self.0.id
+    }
+
+    /// Its name, for people.
+    pub fn name(self) -> &'static str {
+        self.0.name
     }
 
     /// The agent with this id.
     pub fn parse(id: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|agent| agent.id() == id)
+    }
+
+    /// The folders below which its transcripts lie, whether they exist or not.
+    pub fn folders(self, home: &Home<'_>) -> Vec<PathBuf> {
+        (self.0.folders)(home)
+    }
+
+    /// How the file at `path` grows, if it is one of this agent's transcripts by its name and place.
+    pub fn shape(self, path: &Path) -> Option<Shape> {
+        (self.0.shape)(path)
+    }
+
+    /// What is known of the transcript at `path`, last written at `modified`; `read` reads small files beside it.
+    pub fn source(self, path: &Path, modified: UnixMillis, read: &ReadFile<'_>) -> SourceInfo {
+        SourceInfo {
+            agent: self,
+            name: stem(path).to_owned(),
+            fallback_time: modified,
+            context: (self.0.context)(path, read),
+        }
+    }
+
+    pub(super) fn parser(info: &SourceInfo, from: ResumePoint) -> Box<dyn Parse> {
+        (info.agent.0.parser)(info, from)
+    }
+}
+
+/// A file's name without its extension; empty where it is no text.
+pub(crate) fn stem(path: &Path) -> &str {
+    path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
+}
+
+/// Whether the file's extension is this one.
+pub(crate) fn has_extension(path: &Path, wanted: &str) -> bool {
+    path.extension().is_some_and(|extension| extension == wanted)
+}
+
+/// Whether one of the folders above the file has this name.
+pub(crate) fn is_below(path: &Path, folder: &str) -> bool {
+    path.ancestors()
+        .skip(1)
+        .any(|above| above.file_name().is_some_and(|name| name == folder))
+}
+
+impl PartialEq for Agent {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl Eq for Agent {}
+
+impl PartialOrd for Agent {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Agent {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.id().cmp(other.id())
+    }
+}
+
+impl Hash for Agent {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id().hash(state);
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
     }
 }
 
@@ -31,10 +175,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_go_back_and_forth() {
+    fn ids_go_back_and_forth_and_are_no_others() {
         for agent in Agent::ALL {
             assert_eq!(Agent::parse(agent.id()), Some(*agent));
+            assert_eq!(Agent::ALL.iter().filter(|other| *other == agent).count(), 1);
         }
         assert_eq!(Agent::parse("ed"), None);
+    }
+
+    #[test]
+    fn an_agents_folder_is_where_its_variable_says() {
+        let none = |_: &str| None;
+        let home = Home {
+            folder: Path::new("/home/ada"),
+            variable: &none,
+        };
+        assert_eq!(
+            Agent::CLAUDE_CODE.folders(&home),
+            [PathBuf::from("/home/ada/.claude/projects")]
+        );
+        let elsewhere = |name: &str| (name == "CLAUDE_CONFIG_DIR").then(|| PathBuf::from("/srv/claude"));
+        let home = Home {
+            variable: &elsewhere,
+            ..home
+        };
+        assert_eq!(Agent::CLAUDE_CODE.folders(&home), [PathBuf::from("/srv/claude/projects")]);
     }
 }

@@ -11,8 +11,9 @@ use remembrancer_schema::{Facets, Origin, SessionKey, SessionUpdate, UnixMillis}
 
 use super::agent::Agent;
 use super::narration;
-use super::problem::LineProblem;
+use super::problem::{LineProblem, ProblemKind};
 use super::redact::{redact, redact_head};
+use super::tool::Call;
 use super::turn::{Step, Turn, TurnName, short_hash};
 use super::{ResumePoint, SourceInfo, text};
 
@@ -42,10 +43,10 @@ pub(crate) struct Place<'a> {
 
 /// A turn that may still grow.
 #[derive(Debug)]
-pub(crate) struct OpenTurn<T> {
+pub(crate) struct OpenTurn {
     pub(crate) turn: Turn,
     /// Calls of tools whose results are awaited, by id.
-    pub(crate) calls: HashMap<String, T>,
+    pub(crate) calls: HashMap<String, Call>,
     /// Commands that failed, and whether something was changed since.
     failing: Vec<(String, bool)>,
     replay_from: ResumePoint,
@@ -58,7 +59,7 @@ pub(crate) struct OpenTurn<T> {
     text_bytes: usize,
 }
 
-impl<T> OpenTurn<T> {
+impl OpenTurn {
     /// Notes a record; false if this turn had it already.
     pub(crate) fn is_new(&mut self, id: &str) -> bool {
         id.is_empty() || self.seen.insert(short_hash(id))
@@ -145,28 +146,31 @@ impl<T> OpenTurn<T> {
     }
 }
 
-/// Builds turns of one source. `T` is what the agent's parser keeps of a tool call.
+/// Builds turns of one source.
 #[derive(Debug)]
-pub(crate) struct Assembler<T> {
+pub(crate) struct Assembler {
     agent: Agent,
-    stem: String,
+    /// The source's name.
+    source: String,
     next_ordinal: u32,
-    main: Option<OpenTurn<T>>,
-    side: BTreeMap<String, OpenTurn<T>>,
+    main: Option<OpenTurn>,
+    side: BTreeMap<String, OpenTurn>,
     finished: Vec<Turn>,
     sessions: BTreeMap<String, SessionUpdate>,
     /// Sessions whose beginning was noted; none are when the reader did not begin at the file's start.
     begun: HashSet<u64>,
     from_start: bool,
+    /// What a restart must read again though no turn is open from there on.
+    pub(crate) held: Option<ResumePoint>,
     pub(crate) problems: Vec<LineProblem>,
     pub(crate) records: u64,
 }
 
-impl<T> Assembler<T> {
+impl Assembler {
     pub(crate) fn new(info: &SourceInfo, from: ResumePoint) -> Self {
         Self {
             agent: info.agent,
-            stem: info.file_stem.clone(),
+            source: info.name.clone(),
             next_ordinal: from.turn,
             main: None,
             side: BTreeMap::new(),
@@ -174,9 +178,19 @@ impl<T> Assembler<T> {
             sessions: BTreeMap::new(),
             begun: HashSet::new(),
             from_start: from.offset.0 == 0,
+            held: None,
             problems: Vec::new(),
             records: 0,
         }
+    }
+
+    /// Notes what could not be read.
+    pub(crate) fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
+        self.problems.push(LineProblem {
+            line: at.line + 1,
+            offset: at.offset,
+            kind,
+        });
     }
 
     /// Opens a turn in the main thread, which ends all others. A prompt that repeats the open one before anything came of
@@ -219,7 +233,7 @@ impl<T> Assembler<T> {
     }
 
     /// The open turn of the main thread; one without a prompt where the transcript begins in the middle.
-    pub(crate) fn main_turn(&mut self, place: &Place<'_>, origin: Origin) -> &mut OpenTurn<T> {
+    pub(crate) fn main_turn(&mut self, place: &Place<'_>, origin: Origin) -> &mut OpenTurn {
         if self.main.is_none() {
             let mut open = self.begin(place, origin, String::new(), false);
             // Its first record is no prompt: what it says belongs to the turn.
@@ -232,7 +246,7 @@ impl<T> Assembler<T> {
     }
 
     /// The open turn of a side thread, if there is one.
-    pub(crate) fn side_turn(&mut self, thread: &str) -> Option<&mut OpenTurn<T>> {
+    pub(crate) fn side_turn(&mut self, thread: &str) -> Option<&mut OpenTurn> {
         self.side.get_mut(thread)
     }
 
@@ -287,21 +301,25 @@ impl<T> Assembler<T> {
         (turns, std::mem::take(&mut self.sessions).into_values().collect())
     }
 
-    /// From where a restart must read: the oldest open turn, or `read` if none is open.
+    /// From where a restart must read: the oldest open turn, or what is held, or `read` if nothing is.
     pub(crate) fn committed(&self, read: ResumePoint) -> ResumePoint {
         let open = self.main.iter().chain(self.side.values()).map(|open| open.replay_from);
-        open.min_by_key(|point| point.offset).unwrap_or(ResumePoint {
+        let next = |point| ResumePoint {
             turn: self.next_ordinal,
-            ..read
-        })
+            ..point
+        };
+        let held = self.held.map(next);
+        open.chain(held)
+            .min_by_key(|point| point.offset)
+            .unwrap_or_else(|| next(read))
     }
 
-    fn begin(&mut self, place: &Place<'_>, origin: Origin, prompt: String, discard: bool) -> OpenTurn<T> {
+    fn begin(&mut self, place: &Place<'_>, origin: Origin, prompt: String, discard: bool) -> OpenTurn {
         let ordinal = self.next_ordinal;
         self.next_ordinal += 1;
         let name = if place.id.is_empty() {
             TurnName::Place {
-                source: &self.stem,
+                source: &self.source,
                 ordinal,
                 raw_prompt: &prompt,
             }
@@ -361,7 +379,7 @@ impl<T> Assembler<T> {
         }
     }
 
-    fn finish(&mut self, open: OpenTurn<T>) {
+    fn finish(&mut self, open: OpenTurn) {
         if open.dirty && !open.discard {
             self.finished.push(open.turn);
         }

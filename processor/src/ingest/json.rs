@@ -9,6 +9,7 @@ use remembrancer_schema::ByteOffset;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::ResumePoint;
 use super::line::Line;
 use super::problem::ProblemKind;
 
@@ -17,16 +18,21 @@ pub(crate) trait RecordSink {
     /// The agent's wire type.
     type Record<'a>: Deserialize<'a>;
 
-    /// Takes a record that begins at raw offset `at`.
-    fn record(&mut self, record: Self::Record<'_>, at: ByteOffset);
+    /// Takes a record that begins at `at`; its turn is not filled in.
+    fn record(&mut self, record: Self::Record<'_>, at: ResumePoint);
 
-    /// Takes note of something unreadable at raw offset `at`.
-    fn problem(&mut self, kind: ProblemKind, at: ByteOffset);
+    /// Takes note of something unreadable that begins at `at`.
+    fn problem(&mut self, kind: ProblemKind, at: ResumePoint);
 }
 
 /// Reads every value of `line` into `sink`.
 pub(crate) fn read_values<S: RecordSink>(line: &Line<'_>, sink: &mut S) {
-    let start = ByteOffset(line.start);
+    let place = |offset| ResumePoint {
+        offset: ByteOffset(offset),
+        line: line.index,
+        turn: 0,
+    };
+    let start = place(line.start);
     if line.oversize {
         return sink.problem(ProblemKind::OversizeLine, start);
     }
@@ -38,7 +44,7 @@ pub(crate) fn read_values<S: RecordSink>(line: &Line<'_>, sink: &mut S) {
         return sink.problem(ProblemKind::CommentLine, start);
     }
     while at < line.bytes.len() {
-        let offset = ByteOffset(line.raw_offset(at));
+        let offset = place(line.raw_offset(at));
         let rest = &line.bytes[at..];
         let Some(used) = read_value(rest, offset, sink) else {
             return read_mended(rest, offset, sink);
@@ -49,7 +55,7 @@ pub(crate) fn read_values<S: RecordSink>(line: &Line<'_>, sink: &mut S) {
 }
 
 /// Reads the value that `bytes` begins with; gives its length, or none if there is no value to read.
-fn read_value<S: RecordSink>(bytes: &[u8], at: ByteOffset, sink: &mut S) -> Option<usize> {
+fn read_value<S: RecordSink>(bytes: &[u8], at: ResumePoint, sink: &mut S) -> Option<usize> {
     if bytes.first() == Some(&b'{') {
         let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<S::Record<'_>>();
         let record = values.next()?.ok()?;
@@ -65,7 +71,7 @@ fn read_value<S: RecordSink>(bytes: &[u8], at: ByteOffset, sink: &mut S) -> Opti
 }
 
 /// Reads what is left of a damaged line, mended if that helps.
-fn read_mended<S: RecordSink>(bytes: &[u8], at: ByteOffset, sink: &mut S) {
+fn read_mended<S: RecordSink>(bytes: &[u8], at: ResumePoint, sink: &mut S) {
     let Some(mended) = mend(bytes) else {
         return sink.problem(ProblemKind::MalformedJson, at);
     };
@@ -73,7 +79,10 @@ fn read_mended<S: RecordSink>(bytes: &[u8], at: ByteOffset, sink: &mut S) {
     let same_length = mended.len() == bytes.len();
     let mut place = 0;
     while place < mended.len() {
-        let offset = if same_length { ByteOffset(at.0 + place as u64) } else { at };
+        let offset = ResumePoint {
+            offset: ByteOffset(at.offset.0 + if same_length { place as u64 } else { 0 }),
+            ..at
+        };
         let rest = &mended[place..];
         let Some(used) = read_value(rest, offset, sink) else {
             return sink.problem(ProblemKind::MalformedJson, offset);

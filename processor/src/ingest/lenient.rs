@@ -3,11 +3,15 @@
 //!
 //! Serde's derive would refuse the whole line for one odd field; formats here are internal to their agents and change.
 
+mod prose;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
+
+pub(crate) use prose::Prose;
 
 /// A string, if there is one; a number is taken as its digits. Borrowed from the line where it has no escapes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -160,6 +164,16 @@ impl<'de: 'a, 'a> Visitor<'de> for TextVisitor<'a> {
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TextVisitor(PhantomData))
+    }
+}
+
+/// Whether a field holds anything but `null`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Present(pub(crate) bool);
+
+impl<'de> Deserialize<'de> for Present {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Option::<serde::de::IgnoredAny>::deserialize(deserializer)?.is_some()))
     }
 }
 

@@ -26,7 +26,18 @@ pub(crate) struct Line<'a> {
     elisions: &'a [Elision],
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
+    /// A whole document as one line.
+    pub(crate) fn whole(bytes: &'a [u8]) -> Self {
+        Self {
+            start: 0,
+            index: 0,
+            bytes,
+            oversize: false,
+            elisions: &[],
+        }
+    }
+
     /// The raw offset of `bytes[at]`.
     pub(crate) fn raw_offset(&self, at: usize) -> u64 {
         let elided = self.elisions.iter().take_while(|e| e.at <= at).last().map_or(0, |e| e.total);

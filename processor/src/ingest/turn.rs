@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn uids_depend_on_id_and_time_and_on_nothing_else() {
-        let uid = |id, written| TurnName::Record { id, written }.uid(Agent::ClaudeCode);
+        let uid = |id, written| TurnName::Record { id, written }.uid(Agent::CLAUDE_CODE);
         assert_eq!(uid("u1", "2026-01-01T00:00:00Z"), uid("u1", "2026-01-01T00:00:00Z"));
         assert_ne!(uid("u1", "2026-01-01T00:00:00Z"), uid("u1", "2026-01-01T00:00:01Z"));
         assert_ne!(uid("u1", ""), uid("u2", ""));

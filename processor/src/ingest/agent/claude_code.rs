@@ -13,17 +13,18 @@ mod wire;
 
 use std::collections::{HashMap, HashSet};
 
-use remembrancer_schema::{ByteOffset, Origin, UnixMillis};
+use remembrancer_schema::{Origin, UnixMillis};
 
 use self::kinds::{BOOKKEEPING, SYSTEM_BOOKKEEPING};
 use self::prompt::{Said, said};
 use self::queue::{Queue, Queued};
-use self::tools::Call;
 use self::wire::{Attachment, Content, Record};
+use super::{Context, Description, Shape, has_extension, is_below, stem};
 use crate::ingest::assemble::{Assembler, OpenTurn, Place};
 use crate::ingest::json::{RecordSink, read_values};
 use crate::ingest::line::Line;
-use crate::ingest::problem::{LineProblem, ProblemKind};
+use crate::ingest::parse::Parse;
+use crate::ingest::problem::ProblemKind;
 use crate::ingest::redact::redact_head;
 use crate::ingest::turn::short_hash;
 use crate::ingest::{ResumePoint, SourceInfo, text, time};
@@ -34,67 +35,53 @@ const SUMMARY_CAP: usize = 8 * 1024;
 /// Reads the lines of one transcript.
 #[derive(Debug)]
 pub(crate) struct ClaudeCode {
-    stem: String,
+    name: String,
     subagent_file: bool,
     last_time: UnixMillis,
-    pub(crate) assembler: Assembler<Call>,
+    pub(crate) assembler: Assembler,
     /// Side thread of each record in it, by hash of the record's id, since the last main prompt.
     threads: HashMap<u64, String>,
     queue: Queue,
     titled_by_user: HashSet<u64>,
     /// Ids of this source's records, for summaries that name their last one.
     ids: HashSet<u64>,
-    /// Records and problems before this offset were counted by an earlier reader.
-    pub(crate) counted_to: ByteOffset,
 }
 
+pub(super) const DESCRIPTION: Description = Description {
+    id: "claude-code",
+    name: "Claude Code",
+    folders: |home| vec![home.folder("CLAUDE_CONFIG_DIR", ".claude").join("projects")],
+    shape: |path| has_extension(path, "jsonl").then_some(Shape::Lines),
+    context: |path, _| Context {
+        subagent: is_below(path, "subagents") || stem(path).starts_with("agent-"),
+        ..Context::default()
+    },
+    parser: |info, from| Box::new(ClaudeCode::new(info, from)),
+};
+
 impl ClaudeCode {
-    pub(crate) fn new(info: &SourceInfo, from: ResumePoint) -> Self {
+    fn new(info: &SourceInfo, from: ResumePoint) -> Self {
         Self {
-            stem: info.file_stem.clone(),
-            subagent_file: info.subagent_file,
+            name: info.name.clone(),
+            subagent_file: info.context.subagent,
             last_time: info.fallback_time,
             assembler: Assembler::new(info, from),
             threads: HashMap::new(),
             queue: Queue::default(),
             titled_by_user: HashSet::new(),
             ids: HashSet::new(),
-            counted_to: ByteOffset(0),
         }
     }
 
-    /// Reads one line.
-    pub(crate) fn line(&mut self, line: &Line<'_>) {
-        read_values(
-            line,
-            &mut OfLine {
-                parser: self,
-                index: line.index,
-            },
-        );
-    }
-
-    fn problem(&mut self, kind: ProblemKind, line: u64, offset: ByteOffset) {
-        if offset >= self.counted_to {
-            self.assembler.problems.push(LineProblem {
-                line: line + 1,
-                offset,
-                kind,
-            });
-        }
-    }
-
-    fn record(&mut self, record: &Record<'_>, start: ResumePoint) {
-        if start.offset >= self.counted_to {
-            self.assembler.records += 1;
-        }
+    fn read(&mut self, record: &Record<'_>, start: ResumePoint) {
+        self.assembler.records += 1;
         if let Some(at) = time::parse(record.timestamp.as_str()) {
             self.last_time = at;
         }
         if let Some(id) = record.uuid.filled() {
             self.ids.insert(short_hash(id));
         }
-        let session = record.session_id.filled().unwrap_or(&self.stem).to_owned();
+        let session = record.session_id.filled().unwrap_or(&self.name).to_owned();
         let place = Place {
             id: record.uuid.as_str(),
             written: record.timestamp.as_str(),
@@ -120,7 +107,7 @@ impl ClaudeCode {
             kind if BOOKKEEPING.contains(&kind) => {}
             kind => {
                 let name = if kind.is_empty() { "untyped" } else { kind };
-                self.problem(ProblemKind::unknown_record(name), place.start.line, place.start.offset);
+                self.assembler.problem(ProblemKind::unknown_record(name), place.start);
             }
         }
     }
@@ -205,7 +192,7 @@ impl ClaudeCode {
     }
 
     /// The open turn that a record belongs to; none for a side thread whose beginning was not seen.
-    fn turn_of(&mut self, record: &Record<'_>, place: &Place<'_>) -> Option<&mut OpenTurn<Call>> {
+    fn turn_of(&mut self, record: &Record<'_>, place: &Place<'_>) -> Option<&mut OpenTurn> {
         if !record.is_sidechain.0 || self.subagent_file {
             let origin = self.origin();
             return Some(self.assembler.main_turn(place, origin));
@@ -261,7 +248,7 @@ impl ClaudeCode {
             subtype if SYSTEM_BOOKKEEPING.contains(&subtype) => {}
             subtype => {
                 let kind = ProblemKind::unknown_record(&format!("system/{subtype}"));
-                self.problem(kind, place.start.line, place.start.offset);
+                self.assembler.problem(kind, place.start);
             }
         }
     }
@@ -324,7 +311,7 @@ impl ClaudeCode {
     }
 }
 
-fn say(open: &mut OpenTurn<Call>, at: UnixMillis, text: &str) {
+fn say(open: &mut OpenTurn, at: UnixMillis, text: &str) {
     if text.trim() != "(no content)" {
         open.say(at, text);
     }
@@ -335,27 +322,24 @@ fn is_human(origin: &str) -> bool {
     matches!(origin, "" | "human")
 }
 
-/// The records of one line, each with its place.
-struct OfLine<'p> {
-    parser: &'p mut ClaudeCode,
-    index: u64,
-}
-
-impl RecordSink for OfLine<'_> {
-    type Record<'a> = Record<'a>;
-
-    fn record(&mut self, record: Record<'_>, at: ByteOffset) {
-        self.parser.record(
-            &record,
-            ResumePoint {
-                offset: at,
-                line: self.index,
-                turn: 0,
-            },
-        );
+impl Parse for ClaudeCode {
+    fn line(&mut self, line: &Line<'_>) {
+        read_values(line, self);
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ByteOffset) {
-        self.parser.problem(kind, self.index, at);
+    fn assembler(&mut self) -> &mut Assembler {
+        &mut self.assembler
+    }
+}
+
+impl RecordSink for ClaudeCode {
+    type Record<'a> = Record<'a>;
+
+    fn record(&mut self, record: Record<'_>, at: ResumePoint) {
+        self.read(&record, at);
+    }
+
+    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
+        self.assembler.problem(kind, at);
     }
 }

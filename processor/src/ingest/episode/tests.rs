@@ -13,7 +13,7 @@ fn turn(prompt: &str, answers: &[&str]) -> Turn {
     });
     Turn {
         uid: TurnUid([1; 16]),
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         session: "s".to_owned(),
         origin: Origin::User,
         ordinal: 3,

@@ -7,7 +7,7 @@ use crate::ingest::agent::Agent;
 fn turn(origin: Origin) -> Turn {
     Turn {
         uid: TurnUid([0; 16]),
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         session: "s".to_owned(),
         origin,
         ordinal: 0,

@@ -16,12 +16,12 @@ struct Notes(Vec<String>);
 impl RecordSink for Notes {
     type Record<'a> = Said<'a>;
 
-    fn record(&mut self, record: Said<'_>, at: ByteOffset) {
-        self.0.push(format!("{}:{}", at.0, record.said.as_str()));
+    fn record(&mut self, record: Said<'_>, at: ResumePoint) {
+        self.0.push(format!("{}:{}", at.offset.0, record.said.as_str()));
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ByteOffset) {
-        self.0.push(format!("{}!{}", at.0, kind.as_str()));
+    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
+        self.0.push(format!("{}!{}", at.offset.0, kind.as_str()));
     }
 }
 

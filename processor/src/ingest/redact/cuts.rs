@@ -6,7 +6,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::ingest::{Agent, ResumePoint, SourceInfo, SourceReader, episodes};
+use crate::ingest::{Agent, Context, ResumePoint, SourceInfo, SourceReader, episodes};
 
 /// Bytes of a secret that may not be seen together.
 const WINDOW: usize = 8;
@@ -157,9 +157,9 @@ fn unknown_kind(text: &str) -> Vec<Value> {
 /// All that a reader gives of these records, as text.
 fn given(records: &[Value]) -> String {
     let info = SourceInfo {
-        agent: Agent::ClaudeCode,
-        file_stem: "s".to_owned(),
-        subagent_file: false,
+        agent: Agent::CLAUDE_CODE,
+        name: "s".to_owned(),
+        context: Context::default(),
         fallback_time: UnixMillis(0),
     };
     let mut reader = SourceReader::new(&info, ResumePoint::default());

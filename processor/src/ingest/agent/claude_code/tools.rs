@@ -1,5 +1,4 @@
-//! What a tool call touched, and what its result says that is worth keeping: an error's telling line, a person's answer,
-//! an approved plan. Bodies of results are never kept.
+//! The tools of Claude Code by name, and what only its results say: a person's answer, an approved plan.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -10,31 +9,9 @@ use remembrancer_schema::UnixMillis;
 use super::wire::{Block, Content};
 use crate::ingest::assemble::OpenTurn;
 use crate::ingest::facet;
-use crate::ingest::redact::{redact, redact_head};
+use crate::ingest::redact::redact_head;
 use crate::ingest::text;
-use crate::ingest::turn::push_new;
-
-/// What is remembered of a call until its result comes.
-#[derive(Debug)]
-pub(crate) enum Call {
-    /// A shell command.
-    Shell {
-        /// Program and subcommand: what a later success of the same is known by.
-        key: String,
-        /// Whether it makes a commit.
-        commits: bool,
-    },
-    /// A change to a file.
-    Change,
-    /// A question to the person.
-    Question,
-    /// A plan for the person to approve.
-    Plan(String),
-    /// Our own command or tool: nothing of its result is kept.
-    Own,
-    /// Anything else.
-    Other,
-}
+use crate::ingest::tool::Call;
 
 /// Longest plan that is kept, in bytes.
 const PLAN_CAP: usize = 6 * 1024;
@@ -42,56 +19,28 @@ const PLAN_CAP: usize = 6 * 1024;
 const REPLY_CAP: usize = 2 * 1024;
 
 /// Notes a call.
-pub(super) fn call(open: &mut OpenTurn<Call>, at: UnixMillis, block: &Block<'_>) {
+pub(super) fn call(open: &mut OpenTurn, at: UnixMillis, block: &Block<'_>) {
     let name = block.name.as_str();
     let input = &block.input;
     let call = if facet::is_own_tool(name) {
         Call::Own
     } else {
         match name {
-            "Bash" | "bash" | "PowerShell" => shell(open, at, input.command.as_str()),
+            "Bash" | "bash" | "PowerShell" => Call::shell(open, at, input.command.as_str()),
             "AskUserQuestion" => Call::Question,
             "ExitPlanMode" => Call::Plan(kept_plan(input.plan.as_str())),
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Call::Change,
             _ => Call::Other,
         }
     };
-    if !matches!(call, Call::Own) {
-        let path = input.file_path.filled().or(input.notebook_path.filled());
-        let cwd = open.turn.cwd.clone();
-        let file = path.map(|path| facet::file(path, cwd.as_deref())).unwrap_or_default();
-        let changed = matches!(call, Call::Change);
-        open.touch(at, |facets| {
-            push_new(&mut facets.tools, redact(name).into_owned());
-            if changed && !file.is_empty() {
-                // A changed file stands before those that were only read.
-                facets.files.retain(|other| *other != file);
-                facets.files.insert(0, file);
-            } else {
-                push_new(&mut facets.files, file);
-            }
-        });
-    }
+    call.touch(open, at, name, input.file_path.filled().or(input.notebook_path.filled()));
     if let Some(id) = block.id.filled() {
         open.calls.insert(id.to_owned(), call);
     }
 }
 
-fn shell(open: &mut OpenTurn<Call>, at: UnixMillis, command: &str) -> Call {
-    if facet::is_own_command(command) {
-        return Call::Own;
-    }
-    if let Some(shown) = facet::command(command) {
-        open.touch(at, |facets| push_new(&mut facets.commands, shown));
-    }
-    Call::Shell {
-        key: facet::command_key(command),
-        commits: facet::makes_commit(command),
-    }
-}
-
 /// Notes a result.
-pub(super) fn result(open: &mut OpenTurn<Call>, at: UnixMillis, block: &Block<'_>) {
+pub(super) fn result(open: &mut OpenTurn, at: UnixMillis, block: &Block<'_>) {
     let call = open.calls.remove(block.tool_use_id.as_str()).unwrap_or(Call::Other);
     if matches!(call, Call::Own) {
         return;
@@ -104,19 +53,9 @@ pub(super) fn result(open: &mut OpenTurn<Call>, at: UnixMillis, block: &Block<'_
     match &call {
         Call::Question if !failed => open.add_text(at, &answers(&content)),
         Call::Plan(plan) if !failed => open.add_text(at, &approved(&content, plan)),
-        Call::Change if !failed => open.note_change(),
-        Call::Shell { key, commits } if !failed => {
-            open.note_success(key);
-            if *commits {
-                open.note_commit();
-            }
-        }
-        Call::Shell { key, .. } => open.note_failure(key),
         _ => {}
     }
-    if failed && let Some(line) = facet::error_line(&content) {
-        open.touch(at, |facets| push_new(&mut facets.errors, line));
-    }
+    call.settle(open, at, failed, &content);
 }
 
 /// The text of a result.

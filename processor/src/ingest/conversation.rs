@@ -1,0 +1,206 @@
+//! What most agents' parsers share: a session of prompts, texts, tool calls and their results, told in the order of the
+//! transcript, becomes turns. A parser says what a record is; here is decided what comes of it.
+//!
+//! What a source says once for all that follows (its session, its folder) is set in [`Parse::head`](super::parse::Parse::head), too, and what it says
+//! before each prompt is marked by [`Conversation::turn_begins`]: a restart begins at the oldest open turn, and must find the
+//! same turns.
+
+use std::borrow::Cow;
+
+use remembrancer_schema::{Origin, UnixMillis};
+
+use super::assemble::{Assembler, OpenTurn, Place};
+use super::problem::ProblemKind;
+use super::redact::redact_head;
+use super::tool::{Arguments, Call};
+use super::{ResumePoint, SourceInfo, text, time};
+
+/// Longest summary of an earlier conversation that is kept, in bytes.
+pub(crate) const SUMMARY_CAP: usize = 8 * 1024;
+
+/// One source's conversation, as told so far.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    assembler: Assembler,
+    origin: Origin,
+    session: String,
+    cwd: Option<String>,
+    git_branch: Option<String>,
+    /// Of the record being told: its timestamp as written, its time, its place.
+    written: String,
+    at: UnixMillis,
+    start: ResumePoint,
+    /// Where the turn to come begins, if before its prompt.
+    turn_start: Option<ResumePoint>,
+}
+
+impl Conversation {
+    /// A conversation that is told from a place on.
+    pub(crate) fn new(info: &SourceInfo, from: ResumePoint) -> Self {
+        let context = &info.context;
+        Self {
+            assembler: Assembler::new(info, from),
+            origin: if context.subagent { Origin::Subagent } else { Origin::User },
+            session: context.session.clone().unwrap_or_else(|| info.name.clone()),
+            cwd: context.cwd.clone(),
+            git_branch: context.git_branch.clone(),
+            written: String::new(),
+            at: info.fallback_time,
+            start: from,
+            turn_start: None,
+        }
+    }
+
+    /// What became of it.
+    pub(crate) fn assembler(&mut self) -> &mut Assembler {
+        &mut self.assembler
+    }
+
+    /// Begins to tell a record: where it begins, and its timestamp as written. One without a time has that of the record before.
+    pub(crate) fn record(&mut self, start: ResumePoint, written: &str) {
+        self.assembler.records += 1;
+        self.start = start;
+        written.clone_into(&mut self.written);
+        if let Some(at) = time::parse(written) {
+            self.at = at;
+        }
+    }
+
+    /// Sets the session, unless it is empty.
+    pub(crate) fn session(&mut self, session: &str) {
+        replace(&mut self.session, session);
+    }
+
+    /// The session so far.
+    pub(crate) fn session_id(&self) -> &str {
+        &self.session
+    }
+
+    /// Sets the working folder from here on, unless it is empty.
+    pub(crate) fn cwd(&mut self, cwd: &str) {
+        replace(self.cwd.get_or_insert_default(), cwd);
+    }
+
+    /// Sets the branch from here on, unless it is empty.
+    pub(crate) fn git_branch(&mut self, branch: &str) {
+        replace(self.git_branch.get_or_insert_default(), branch);
+    }
+
+    /// From here on a subagent speaks.
+    pub(crate) fn by_subagent(&mut self) {
+        self.origin = Origin::Subagent;
+    }
+
+    /// The record being told says something of the turn whose prompt comes next: a restart must read it, too.
+    pub(crate) fn turn_begins(&mut self) {
+        self.turn_start.get_or_insert(self.start);
+    }
+
+    /// A person's prompt (of a subagent: its task), by the id of its record; where it has none, by session, time and text, and
+    /// where it has no time either, by its place. Nothing where it is blank.
+    pub(crate) fn prompt(&mut self, id: &str, prompt: &str) {
+        let cleaned = text::clean(prompt);
+        let prompt = cleaned.trim();
+        let begins = self.turn_start.take();
+        if prompt.is_empty() {
+            return;
+        }
+        let (origin, prompt) = (self.origin, prompt.to_owned());
+        let id = if id.is_empty() && !self.written.is_empty() {
+            Cow::Owned(format!("{}\n{prompt}", self.session))
+        } else {
+            Cow::Borrowed(id)
+        };
+        self.with_place(&id, begins, |assembler, place| {
+            assembler.note_session(place.session, place.at);
+            assembler.open_main(place, origin, prompt, false);
+        });
+    }
+
+    /// A text of the agent, by the id of its message; where it has none, by itself. What its turn has heard is passed over.
+    pub(crate) fn say(&mut self, id: &str, said: &str) {
+        let at = self.at;
+        if said.trim().is_empty() {
+            return;
+        }
+        if let Some(open) = self.heard(if id.is_empty() { said.trim() } else { id }) {
+            open.say(at, said);
+        }
+    }
+
+    /// A call of a tool, by its id.
+    pub(crate) fn call(&mut self, id: &str, tool: &str, arguments: &Arguments<'_>) {
+        let at = self.at;
+        if let Some(open) = self.heard(id) {
+            let call = arguments.call(open, at, tool);
+            if !id.is_empty() {
+                open.calls.insert(id.to_owned(), call);
+            }
+        }
+    }
+
+    /// A call's result, by the call's id. Of a success the content is not needed.
+    pub(crate) fn result(&mut self, id: &str, failed: bool, content: &str) {
+        let at = self.at;
+        let open = self.open("");
+        let call = open.calls.remove(id).unwrap_or(Call::Other);
+        call.settle(open, at, failed, content);
+    }
+
+    /// The context was compacted; `summary` is what the agent made of it, kept where nothing else is left of the session.
+    pub(crate) fn compacted(&mut self, summary: &str) {
+        self.assembler.note_compaction(&self.session, self.at);
+        let cleaned = text::clean(summary);
+        if self.assembler.is_untouched() && !cleaned.trim().is_empty() {
+            let redacted = redact_head(cleaned.trim(), SUMMARY_CAP);
+            let (origin, summary) = (self.origin, text::head(&redacted, SUMMARY_CAP).to_owned());
+            self.with_place("", None, |assembler, place| assembler.open_carried(place, origin, summary));
+        }
+    }
+
+    /// The session's title.
+    pub(crate) fn title(&mut self, title: &str) {
+        self.assembler.note_title(&self.session, title);
+    }
+
+    /// A record of a kind that this version doesn't know.
+    pub(crate) fn unknown(&mut self, kind: &str) {
+        let kind = if kind.is_empty() { "untyped" } else { kind };
+        self.assembler.problem(ProblemKind::unknown_record(kind), self.start);
+    }
+
+    /// The open turn, unless it has heard this id already.
+    fn heard(&mut self, id: &str) -> Option<&mut OpenTurn> {
+        let open = self.open(id);
+        open.is_new(id).then_some(open)
+    }
+
+    fn open(&mut self, id: &str) -> &mut OpenTurn {
+        let origin = self.origin;
+        self.with_place(id, None, |assembler, place| assembler.main_turn(place, origin))
+    }
+
+    fn with_place<'s, T>(
+        &'s mut self,
+        id: &str,
+        begins: Option<ResumePoint>,
+        act: impl FnOnce(&'s mut Assembler, &Place<'_>) -> T,
+    ) -> T {
+        let place = Place {
+            id,
+            written: &self.written,
+            at: self.at,
+            session: &self.session,
+            cwd: self.cwd.as_deref(),
+            git_branch: self.git_branch.as_deref(),
+            start: begins.unwrap_or(self.start),
+        };
+        act(&mut self.assembler, &place)
+    }
+}
+
+fn replace(held: &mut String, new: &str) {
+    if !new.is_empty() {
+        new.clone_into(held);
+    }
+}

@@ -1,0 +1,224 @@
+//! The same checks on every agent: a new one is one file, one line in the table, and a fixture: the agent's folders as it writes
+//! them below a home, in `tests/fixtures/agents/<id>`. What a fixture marks with `MACHINE` is no person's and no agent's word,
+//! and what it marks with `COPIED` was read elsewhere: neither may become memory.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use remembrancer_processor::ingest::{Agent, Home, ResumePoint, Shape, SourceReader, Turn};
+use remembrancer_schema::{TurnUid, UnixMillis};
+
+/// When fixtures were last written, where nothing in them tells.
+const MODIFIED: UnixMillis = UnixMillis(1_772_358_000_000);
+/// Bytes of a source's start that a reader that begins further on is shown.
+const HEAD: usize = 1 << 20;
+
+/// A transcript of an agent's fixture.
+struct Source {
+    agent: Agent,
+    path: PathBuf,
+    shape: Shape,
+    content: Vec<u8>,
+}
+
+impl Source {
+    fn reader(&self, from: ResumePoint) -> SourceReader {
+        let info = self.agent.source(&self.path, MODIFIED, &|path| fs_err::read(path).ok());
+        let mut reader = SourceReader::new(&info, from);
+        if from.offset.0 > 0 {
+            reader.head(&self.content[..self.content.len().min(HEAD)]);
+        }
+        reader
+    }
+
+    /// The last state of each turn when the bytes come in these pieces.
+    fn read(&self, chunks: &[&[u8]]) -> BTreeMap<u32, Turn> {
+        let mut reader = self.reader(ResumePoint::default());
+        let mut turns = BTreeMap::new();
+        for chunk in chunks {
+            match self.shape {
+                Shape::Lines => reader.push(chunk),
+                Shape::Document => reader.document(chunk),
+            }
+            turns.extend(reader.drain().turns.into_iter().map(|turn| (turn.ordinal, turn)));
+        }
+        turns
+    }
+
+    fn turns(&self) -> Vec<Turn> {
+        self.read(&[&self.content]).into_values().collect()
+    }
+}
+
+fn fixture(agent: Agent) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/agents")
+        .join(agent.id())
+}
+
+/// The transcripts below an agent's folders, as the daemon would find them in a home.
+fn sources_in(agent: Agent, home: &Path) -> Vec<Source> {
+    let nothing = |_: &str| None;
+    let home = Home {
+        folder: home,
+        variable: &nothing,
+    };
+    let mut paths: Vec<PathBuf> = agent.folders(&home).iter().flat_map(|folder| files_below(folder)).collect();
+    paths.sort();
+    let source = |path: PathBuf| {
+        Some(Source {
+            agent,
+            shape: agent.shape(&path)?,
+            content: fs_err::read(&path).unwrap(),
+            path,
+        })
+    };
+    paths.into_iter().filter_map(source).collect()
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs_err::read_dir(folder) else {
+        return Vec::new();
+    };
+    entries
+        .map(|entry| entry.unwrap().path())
+        .flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] })
+        .collect()
+}
+
+fn every_source() -> Vec<Source> {
+    Agent::ALL
+        .iter()
+        .flat_map(|agent| sources_in(*agent, &fixture(*agent)))
+        .collect()
+}
+
+#[test]
+fn every_agent_has_a_fixture_with_turns() {
+    for agent in Agent::ALL {
+        let turns: usize = sources_in(*agent, &fixture(*agent))
+            .iter()
+            .map(|source| source.turns().len())
+            .sum();
+        assert!(
+            turns >= 2,
+            "{agent:?} needs a fixture of two turns below {}",
+            fixture(*agent).display()
+        );
+    }
+}
+
+#[test]
+fn what_is_read_of_each_fixture() {
+    for agent in Agent::ALL {
+        let mut told = String::new();
+        for source in sources_in(*agent, &fixture(*agent)) {
+            let name = source.path.strip_prefix(fixture(*agent)).unwrap().display();
+            writeln!(told, "# {name}").unwrap();
+            for turn in source.turns() {
+                tell(&mut told, &turn);
+            }
+        }
+        insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(agent.id(), told) });
+    }
+}
+
+/// A turn as people read it.
+fn tell(told: &mut String, turn: &Turn) {
+    writeln!(
+        told,
+        "\n{} {:?} {} {:?} {:?} {}",
+        turn.ordinal,
+        turn.origin,
+        turn.session,
+        turn.cwd.as_deref().unwrap_or_default(),
+        turn.git_branch.as_deref().unwrap_or_default(),
+        turn.started_at.0
+    )
+    .unwrap();
+    writeln!(told, "> {}", turn.prompt.replace('\n', "\n> ")).unwrap();
+    if let Some(summary) = &turn.carried_summary {
+        writeln!(told, "summary: {summary}").unwrap();
+    }
+    writeln!(told, "{}", turn.answer()).unwrap();
+    let facets = turn.facets();
+    writeln!(
+        told,
+        "{:?} {:?} {:?} {:?}",
+        facets.files, facets.commands, facets.errors, facets.tools
+    )
+    .unwrap();
+    if turn.committed || turn.error_fixed {
+        writeln!(told, "committed: {}, error fixed: {}", turn.committed, turn.error_fixed).unwrap();
+    }
+}
+
+#[test]
+fn machine_text_and_copies_are_kept_out() {
+    for source in every_source() {
+        let turns = format!("{:?}", source.turns());
+        for mark in ["MACHINE", "COPIED"] {
+            assert!(!turns.contains(mark), "{}: {turns}", source.path.display());
+        }
+    }
+}
+
+#[test]
+fn uids_are_the_same_at_every_reading_and_no_two_turns_share_one() {
+    for agent in Agent::ALL {
+        let read = || -> Vec<TurnUid> {
+            let sources = sources_in(*agent, &fixture(*agent));
+            sources
+                .iter()
+                .flat_map(|source| source.turns())
+                .map(|turn| turn.uid)
+                .collect()
+        };
+        let uids = read();
+        assert_eq!(read(), uids);
+        let distinct: std::collections::BTreeSet<&TurnUid> = uids.iter().collect();
+        assert_eq!(distinct.len(), uids.len(), "{agent:?}");
+    }
+}
+
+#[test]
+fn any_split_into_appends_gives_the_same_turns() {
+    for source in every_source().into_iter().filter(|source| source.shape == Shape::Lines) {
+        let whole = source.read(&[&source.content]);
+        for size in [1, 7, 64, 1_000] {
+            let chunks: Vec<&[u8]> = source.content.chunks(size).collect();
+            assert_eq!(source.read(&chunks), whole, "{} by {size}", source.path.display());
+        }
+    }
+}
+
+#[test]
+fn a_restart_at_any_line_finds_the_same_turns() {
+    for source in every_source().into_iter().filter(|source| source.shape == Shape::Lines) {
+        let whole = source.read(&[&source.content]);
+        let ends = source.content.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        for (end, _) in ends {
+            let (before, _) = source.content.split_at(end + 1);
+            let mut first = source.reader(ResumePoint::default());
+            first.push(before);
+            let advance = first.drain();
+            let mut turns: BTreeMap<u32, Turn> = advance.turns.into_iter().map(|turn| (turn.ordinal, turn)).collect();
+            let mut second = source.reader(advance.committed);
+            second.push(&source.content[advance.committed.offset.0 as usize..]);
+            turns.extend(second.drain().turns.into_iter().map(|turn| (turn.ordinal, turn)));
+            assert_eq!(turns, whole, "{} at {end}", source.path.display());
+        }
+    }
+}
+
+#[test]
+fn any_prefix_is_read_without_a_panic() {
+    for source in every_source() {
+        let most = source.turns().len();
+        for end in 0..source.content.len() {
+            let turns = source.read(&[&source.content[..end]]).len();
+            assert!(turns <= most, "{} to {end}", source.path.display());
+        }
+    }
+}
