@@ -47,6 +47,10 @@ impl Operations {
             Request::Show { id } => self.show(id).await,
             Request::Pause { until_ms } => self.pause(until_ms.map(UnixMillis)).await,
             Request::Resume => self.resume().await,
+            Request::Changed { transcript, .. } => {
+                self.mailbox.changed(transcript.into());
+                Ok(Value::Null)
+            }
             Request::ExcludeSession { agent, session } => self.exclude_session(agent, session).await,
             Request::Exclude { path } => {
                 self.write_and_reload(move |writer| control::exclude(writer, &path, clock::now()))

@@ -1,29 +1,100 @@
-//! The coding agents whose prompt hook this crate speaks. A name comes in, an [`Agent`] goes out.
+//! The coding agents that run the hook, in one table: which of their events we answer, and what they read on stdout. One small
+//! module an agent.
+//!
+//! What differs between hosts stands here and nowhere else. Their limits, beside ours, which are always below:
+//!
+//! | agent | shows at most | kills the hook after | ours |
+//! | --- | --- | --- | --- |
+//! | Claude Code | 10,000 characters | 30 s (prompt) | 8,000 characters, 240 ms |
+//! | Codex | about 2,500 tokens | 600 s | 2,000 tokens by estimate, 240 ms |
+//! | Gemini CLI | not documented | 60 s | 8,000 characters, 240 ms |
+//! | Qwen Code | not documented | 60 s | 8,000 characters, 240 ms |
+//! | Cursor | 10,000 characters | not documented | 8,000 characters, 240 ms |
+//! | Copilot CLI | 10 KB | 30 s | 8,000 characters, 240 ms |
+
+mod claude_code;
+mod codex;
+mod copilot_cli;
+mod cursor;
+mod gemini_cli;
+mod qwen_code;
+
+use std::fmt;
 
 /// A coding agent that runs the hook.
+#[derive(Clone, Copy)]
+pub struct Agent(&'static Host);
+
+/// How an agent runs hooks.
+pub(crate) struct Host {
+    /// The name on the command line, on the wire and in the recollection file's name; the parser of its transcripts has the same.
+    pub(crate) id: &'static str,
+    /// What is done at which event, by the event's name as the host writes it on stdin.
+    pub(crate) events: &'static [(&'static str, Act)],
+    /// What adds a context at an event; one JSON object.
+    pub(crate) output: fn(event: &str, context: &str) -> Option<String>,
+}
+
+/// What the hook does at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Agent {
-    /// Anthropic's Claude Code.
-    ClaudeCode,
-    /// `OpenAI`'s Codex CLI, whose prompt hook has Claude Code's keys on stdin and on stdout.
-    Codex,
+pub(crate) enum Act {
+    /// A prompt was submitted: ask what fits it.
+    Recall,
+    /// A session begins or goes on: ask what fits it, where its source is one of these (empty: whatever the source).
+    Start(&'static [&'static str]),
+    /// The transcript has grown: have it read at once. Nothing is printed.
+    Changed,
 }
 
 impl Agent {
+    /// Anthropic's Claude Code.
+    pub const CLAUDE_CODE: Self = Self(&claude_code::HOST);
+    /// `OpenAI`'s Codex CLI.
+    pub const CODEX: Self = Self(&codex::HOST);
+
     /// Every agent, in the order in which `--help` names them.
-    pub const ALL: [Self; 2] = [Self::ClaudeCode, Self::Codex];
+    pub const ALL: &[Self] = &[
+        Self::CLAUDE_CODE,
+        Self::CODEX,
+        Self(&gemini_cli::HOST),
+        Self(&qwen_code::HOST),
+        Self(&cursor::HOST),
+        Self(&copilot_cli::HOST),
+    ];
 
     /// The name on the command line, on the wire and in the recollection file's name.
     pub fn id(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-        }
+        self.0.id
     }
 
     /// Finds the agent with this [`id`](Self::id).
     pub fn parse(id: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|agent| agent.id() == id)
+        Self::ALL.iter().copied().find(|agent| agent.id() == id)
+    }
+
+    /// What is done at an event of this name; `None` where nothing is.
+    pub(crate) fn act(self, event: &str) -> Option<Act> {
+        let (_, act) = self.0.events.iter().find(|(name, _)| *name == event)?;
+        Some(*act)
+    }
+
+    /// What the host reads on stdout to add a context at an event.
+    pub(crate) fn output(self, event: &str, context: &str) -> Option<String> {
+        (self.0.output)(event, context)
+    }
+}
+
+impl PartialEq for Agent {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl Eq for Agent {}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
     }
 }
 
@@ -34,8 +105,19 @@ mod tests {
     #[test]
     fn every_id_parses_to_its_agent() {
         for agent in Agent::ALL {
-            assert_eq!(Agent::parse(agent.id()), Some(agent));
+            assert_eq!(Agent::parse(agent.id()), Some(*agent));
         }
         assert_eq!(Agent::parse("Claude-Code"), None);
+    }
+
+    #[test]
+    fn every_agent_is_answered_at_an_event_and_prints_one_object() {
+        for agent in Agent::ALL {
+            let answered = agent.0.events.iter().find(|(_, act)| *act != Act::Changed);
+            let (event, _) = answered.expect("an event that is answered");
+            let printed = agent.output(event, "a \"quoted\"\nline").unwrap();
+            let object: serde_json::Value = serde_json::from_str(&printed).unwrap();
+            assert!(object.is_object() && printed.contains(r#""a \"quoted\"\nline""#), "{printed}");
+        }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) enum Invocation {
 
 /// Reads the arguments after the program's name. `--budget` goes before the variable, a later argument before an earlier one.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>, budget_variable: Option<OsString>) -> Invocation {
-    let mut agent = Some(Agent::ClaudeCode);
+    let mut agent = Some(Agent::CLAUDE_CODE);
     let mut budget = budget_variable.and_then(|text| parse_budget(&text.to_string_lossy()));
     let mut rest = arguments.into_iter().map(|argument| argument.to_string_lossy().into_owned());
     while let Some(argument) = rest.next() {
@@ -71,7 +71,8 @@ fn parse_budget(text: &str) -> Option<Duration> {
 
 /// The text of `--help`.
 pub(crate) fn help() -> String {
-    let agents = Agent::ALL.map(Agent::id).join(", ");
+    let agents: Vec<&str> = Agent::ALL.iter().map(|agent| agent.id()).collect();
+    let agents = agents.join(", ");
     format!(
         "Gives the prompt on stdin to the remembrancer daemon and prints what it recalls.\n\
          \n\
@@ -85,7 +86,7 @@ pub(crate) fn help() -> String {
          \n\
          Environment: REMEMBRANCER_BUDGET (as --budget), REMEMBRANCER_SOCKET (the daemon's socket),\n\
          REMEMBRANCER_GUARD=1 (say nothing, and keep this session out of the memory)\n",
-        default_agent = Agent::ClaudeCode.id(),
+        default_agent = Agent::CLAUDE_CODE.id(),
         shortest = MIN_BUDGET.as_millis(),
         longest = BUDGET.as_millis(),
     )
@@ -103,22 +104,22 @@ mod tests {
     }
 
     #[rstest]
-    #[case::nothing(&[], None, Some(Agent::ClaudeCode), 240)]
-    #[case::agent(&["--agent", "codex"], None, Some(Agent::Codex), 240)]
-    #[case::agent_inline(&["--agent=claude-code"], None, Some(Agent::ClaudeCode), 240)]
+    #[case::nothing(&[], None, Some(Agent::CLAUDE_CODE), 240)]
+    #[case::agent(&["--agent", "codex"], None, Some(Agent::CODEX), 240)]
+    #[case::agent_inline(&["--agent=claude-code"], None, Some(Agent::CLAUDE_CODE), 240)]
     #[case::unknown_agent(&["--agent", "../../x"], None, None, 240)]
     #[case::agent_without_value(&["--agent"], None, None, 240)]
-    #[case::budget(&["--budget", "200ms"], None, Some(Agent::ClaudeCode), 200)]
-    #[case::budget_inline(&["--budget=0.1s"], None, Some(Agent::ClaudeCode), 100)]
-    #[case::variable(&[], Some("150ms"), Some(Agent::ClaudeCode), 150)]
-    #[case::argument_before_variable(&["--budget", "200ms"], Some("150ms"), Some(Agent::ClaudeCode), 200)]
-    #[case::bare_number_is_refused(&["--budget", "200"], None, Some(Agent::ClaudeCode), 240)]
-    #[case::refused_argument_leaves_the_variable(&["--budget", "soon"], Some("150ms"), Some(Agent::ClaudeCode), 150)]
-    #[case::tc_24_too_long_is_clamped(&["--budget", "30s"], None, Some(Agent::ClaudeCode), 240)]
-    #[case::too_short_is_raised(&["--budget", "0ms"], None, Some(Agent::ClaudeCode), 20)]
-    #[case::negative(&["--budget", "-5ms"], None, Some(Agent::ClaudeCode), 240)]
-    #[case::not_a_number(&["--budget", "NaNms"], None, Some(Agent::ClaudeCode), 240)]
-    #[case::unknown_argument(&["--loud", "word"], None, Some(Agent::ClaudeCode), 240)]
+    #[case::budget(&["--budget", "200ms"], None, Some(Agent::CLAUDE_CODE), 200)]
+    #[case::budget_inline(&["--budget=0.1s"], None, Some(Agent::CLAUDE_CODE), 100)]
+    #[case::variable(&[], Some("150ms"), Some(Agent::CLAUDE_CODE), 150)]
+    #[case::argument_before_variable(&["--budget", "200ms"], Some("150ms"), Some(Agent::CLAUDE_CODE), 200)]
+    #[case::bare_number_is_refused(&["--budget", "200"], None, Some(Agent::CLAUDE_CODE), 240)]
+    #[case::refused_argument_leaves_the_variable(&["--budget", "soon"], Some("150ms"), Some(Agent::CLAUDE_CODE), 150)]
+    #[case::tc_24_too_long_is_clamped(&["--budget", "30s"], None, Some(Agent::CLAUDE_CODE), 240)]
+    #[case::too_short_is_raised(&["--budget", "0ms"], None, Some(Agent::CLAUDE_CODE), 20)]
+    #[case::negative(&["--budget", "-5ms"], None, Some(Agent::CLAUDE_CODE), 240)]
+    #[case::not_a_number(&["--budget", "NaNms"], None, Some(Agent::CLAUDE_CODE), 240)]
+    #[case::unknown_argument(&["--loud", "word"], None, Some(Agent::CLAUDE_CODE), 240)]
     fn arguments_and_variable(
         #[case] arguments: &[&str],
         #[case] variable: Option<&str>,

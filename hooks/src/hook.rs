@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::agent::Agent;
+use crate::agent::{Act, Agent};
 use crate::arguments::{self, Invocation};
 use crate::backoff;
 use crate::client::{Client, ClientError, WaitingFor};
@@ -78,12 +78,13 @@ fn read_stdin() -> Option<Vec<u8>> {
     (bytes.len() as u64 <= MAX_PAYLOAD_BYTES).then_some(bytes)
 }
 
-/// Answers what a host wrote on stdin: the one JSON object to print, or `None` where there is nothing to say.
+/// Answers what a host wrote on stdin: the one JSON object to print, or `None` where there is nothing to say, as at events that only
+/// tell that a transcript has grown.
 ///
 /// Takes away the session's stale recollection file before it asks, and notes a miss for the back-off (see
 /// [`backoff`]). In a guarded environment it leaves word that the session is to be excluded, and answers nothing.
 pub fn answer(stdin: &[u8], environment: &Environment, agent: Agent, deadline: Deadline) -> Option<String> {
-    let payload = Payload::parse(stdin)?;
+    let payload = Payload::parse(stdin, agent)?;
     let places = Places::new(environment);
     if environment.guard {
         let request = Request::ExcludeSession {
@@ -93,10 +94,21 @@ pub fn answer(stdin: &[u8], environment: &Environment, agent: Agent, deadline: D
         Client::new(places).tell(&request, deadline).ok();
         return None;
     }
-    let hash = prompt_hash(&payload.session, &payload.prompt);
-    remove_stale(&places.recollection_path(agent.id(), &payload.session), &hash, unix_millis());
+    if payload.act == Act::Changed {
+        let request = Request::Changed {
+            agent: agent.id().to_owned(),
+            transcript: payload.transcript?,
+        };
+        Client::new(places).tell(&request, deadline).ok();
+        return None;
+    }
+    if payload.act == Act::Recall {
+        let hash = prompt_hash(&payload.session, &payload.prompt);
+        remove_stale(&places.recollection_path(agent.id(), &payload.session), &hash, unix_millis());
+    }
+    let event = payload.event.clone();
     let context = ask(payload, places, agent, deadline)?;
-    output::render(&context)
+    output::render(agent, &event, &context)
 }
 
 /// Asks the daemon, unless an earlier hook has lately waited for it in vain.
@@ -110,6 +122,7 @@ fn ask(payload: Payload, places: Places, agent: Agent, deadline: Deadline) -> Op
         agent: agent.id().to_owned(),
         session: payload.session,
         cwd: payload.cwd,
+        at_start: matches!(payload.act, Act::Start(_)),
         prompt: payload.prompt,
         deadline_ns: Some(deadline.at_ns()),
         prompt_id: payload.prompt_id,

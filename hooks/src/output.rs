@@ -1,65 +1,35 @@
-//! What the host reads on stdout. A context comes in, one JSON object goes out, or nothing.
-//!
-//! Claude Code and Codex take the same object; Codex refuses any further key, so there is none.
+//! What is printed. A context comes in; the object that the host reads goes out, or nothing.
 
-use serde::Serialize;
-
-use crate::payload::PROMPT_EVENT;
+use crate::agent::Agent;
 
 /// A longer context is never printed: over 10,000 characters a host shows only a preview of 2 KB.
 pub const MAX_CONTEXT_CHARS: usize = 8_000;
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Output<'a> {
-    hook_specific_output: HookSpecificOutput<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct HookSpecificOutput<'a> {
-    hook_event_name: &'a str,
-    additional_context: &'a str,
-}
-
-/// Writes the object that adds `context` to the prompt; `None` if there is nothing to add, or more than a host would show.
-pub(crate) fn render(context: &str) -> Option<String> {
+/// Writes what adds `context` at an event of `agent`; `None` if there is nothing to add, or more than a host would show.
+pub(crate) fn render(agent: Agent, event: &str, context: &str) -> Option<String> {
     if context.trim().is_empty() || context.chars().count() > MAX_CONTEXT_CHARS {
         return None;
     }
-    let output = Output {
-        hook_specific_output: HookSpecificOutput {
-            hook_event_name: PROMPT_EVENT,
-            additional_context: context,
-        },
-    };
-    serde_json::to_string(&output).ok()
+    agent.output(event, context)
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
 
-    #[test]
-    fn tc_22_exactly_one_object_with_two_keys() {
-        let printed: Value = serde_json::from_str(&render("a \"quoted\"\nline").unwrap()).unwrap();
-        assert_eq!(
-            printed,
-            json!({"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "a \"quoted\"\nline"}})
-        );
+    fn printed(context: &str) -> Option<String> {
+        render(Agent::CLAUDE_CODE, "UserPromptSubmit", context)
     }
 
     #[test]
     fn nothing_to_say_prints_nothing() {
-        assert_eq!(render(""), None);
-        assert_eq!(render(" \n"), None);
+        assert_eq!(printed(""), None);
+        assert_eq!(printed(" \n"), None);
     }
 
     #[test]
     fn tc_21_a_context_over_the_limit_is_not_printed() {
-        assert!(render(&"é".repeat(MAX_CONTEXT_CHARS)).is_some());
-        assert_eq!(render(&"é".repeat(MAX_CONTEXT_CHARS + 1)), None);
+        assert!(printed(&"é".repeat(MAX_CONTEXT_CHARS)).is_some());
+        assert_eq!(printed(&"é".repeat(MAX_CONTEXT_CHARS + 1)), None);
     }
 }

@@ -1,7 +1,8 @@
 //! The host's JSON on stdin. Bytes come in, a [`Payload`] or nothing goes out.
 //!
-//! Claude Code and Codex write the same keys. Anything that is not a user's prompt of a known session (no JSON, another event, a
-//! subagent, an id of unseemly length) is nothing, and never an error. Invalid UTF-8 and unpaired surrogates cost their character,
+//! Hosts name the same things in few ways: a session is `session_id`, `conversation_id` or `sessionId`. Anything that is not an event
+//! of a known session that its agent's table names (no JSON, another event, a subagent, an id of unseemly length) is nothing, and
+//! never an error. Invalid UTF-8 and unpaired surrogates cost their character,
 //! not the prompt.
 
 use std::borrow::Cow;
@@ -10,8 +11,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
-/// The event of a submitted prompt, as the hosts name it.
-pub(crate) const PROMPT_EVENT: &str = "UserPromptSubmit";
+use crate::agent::{Act, Agent};
 
 /// More on stdin than this is no prompt that a person waits for; reading stops there.
 pub(crate) const MAX_PAYLOAD_BYTES: u64 = 32 * 1024 * 1024;
@@ -32,14 +32,18 @@ const MAX_ID_BYTES: usize = 256;
 /// `PATH_MAX` of Linux; a longer path opens nowhere.
 const MAX_PATH_BYTES: usize = 4_096;
 
-/// A user's prompt, as the host tells it.
+/// An event, as the host tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Payload {
+    /// The event's name.
+    pub(crate) event: String,
+    /// What is to be done.
+    pub(crate) act: Act,
     /// The host's id of the conversation.
     pub(crate) session: String,
     /// The host's working folder.
     pub(crate) cwd: Option<String>,
-    /// What the user typed, cut to [`MAX_PROMPT_BYTES`].
+    /// What the user typed, cut to [`MAX_PROMPT_BYTES`]; empty at events without a prompt.
     pub(crate) prompt: String,
     /// The host's id of this prompt; the same again if the hook fires twice.
     pub(crate) prompt_id: Option<String>,
@@ -50,11 +54,17 @@ pub(crate) struct Payload {
 #[derive(Deserialize)]
 struct WirePayload {
     hook_event_name: Lossy,
+    #[serde(alias = "conversation_id", alias = "sessionId")]
     session_id: Lossy,
-    prompt: Lossy,
+    #[serde(default)]
+    prompt: Option<Lossy>,
+    #[serde(default)]
+    source: Option<Lossy>,
+    #[serde(default)]
+    workspace_roots: Vec<Lossy>,
     #[serde(default)]
     cwd: Option<Lossy>,
-    #[serde(default)]
+    #[serde(default, alias = "generation_id", alias = "turn_id")]
     prompt_id: Option<Lossy>,
     #[serde(default)]
     transcript_path: Option<Lossy>,
@@ -63,19 +73,29 @@ struct WirePayload {
 }
 
 impl Payload {
-    /// Reads what a host wrote on stdin.
-    pub(crate) fn parse(stdin: &[u8]) -> Option<Self> {
+    /// Reads what `agent` wrote on stdin.
+    pub(crate) fn parse(stdin: &[u8], agent: Agent) -> Option<Self> {
         let json = stdin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdin);
         let wire: WirePayload = serde_json::from_slice(json).ok()?;
         let from_subagent = wire.agent_id.is_some_and(|id| !id.0.is_empty());
         let session = wire.session_id.0;
-        if wire.hook_event_name.0 != PROMPT_EVENT || from_subagent || !(1..=MAX_ID_BYTES).contains(&session.len()) {
+        if from_subagent || !(1..=MAX_ID_BYTES).contains(&session.len()) {
             return None;
         }
+        let event = wire.hook_event_name.0;
+        let act = agent.act(&event)?;
+        let source = wire.source.map(|source| source.0).unwrap_or_default();
+        match act {
+            Act::Recall if wire.prompt.is_none() => return None,
+            Act::Start(sources) if !sources.is_empty() && !sources.contains(&source.as_str()) => return None,
+            Act::Recall | Act::Start(_) | Act::Changed => {}
+        }
         Some(Self {
+            event,
+            act,
             session,
-            cwd: bounded(wire.cwd, MAX_PATH_BYTES),
-            prompt: cut_middle(wire.prompt.0),
+            cwd: bounded(wire.cwd.or(wire.workspace_roots.into_iter().next()), MAX_PATH_BYTES),
+            prompt: wire.prompt.map(|prompt| cut_middle(prompt.0)).unwrap_or_default(),
             prompt_id: bounded(wire.prompt_id, MAX_ID_BYTES),
             transcript: bounded(wire.transcript_path, MAX_PATH_BYTES),
         })

@@ -80,7 +80,7 @@ impl House {
         let printed = answer(
             stdin.as_bytes(),
             &self.environment,
-            Agent::ClaudeCode,
+            Agent::CLAUDE_CODE,
             Deadline::after(started_ns, BUDGET),
         );
         (printed, Duration::from_nanos(monotonic_ns() - started_ns))
@@ -404,7 +404,7 @@ fn tc_29_a_broken_payload_touches_no_file() {
     for stdin in ["", "nonsense", r#"{"session_id":"s1","hook_event_name":"Stop"}"#] {
         let deadline = Deadline::after(monotonic_ns(), BUDGET);
         assert_eq!(
-            answer(stdin.as_bytes(), &house.environment, Agent::ClaudeCode, deadline),
+            answer(stdin.as_bytes(), &house.environment, Agent::CLAUDE_CODE, deadline),
             None
         );
     }

@@ -62,7 +62,7 @@ pub fn pairs() -> Vec<Pair> {
 
 fn pairs_of(file: &Path) -> Vec<Pair> {
     let info = SourceInfo {
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         file_stem: "bench".to_owned(),
         subagent_file: false,
         fallback_time: UnixMillis(0),

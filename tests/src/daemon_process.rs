@@ -137,6 +137,7 @@ impl DaemonProcess<'_> {
                 agent: "claude-code".to_owned(),
                 session: session.to_owned(),
                 cwd: Some(cwd.to_owned()),
+                at_start: false,
                 prompt: prompt.clone(),
                 deadline_ns: None,
                 prompt_id: None,

@@ -53,6 +53,7 @@ pub(super) fn run(arguments: &RecallArguments, surroundings: &Surroundings) -> R
         agent: crate::recall_task::CLI_AGENT.to_owned(),
         session: format!("{}-{}", std::process::id(), monotonic_ns()),
         cwd: Some(super::steer::absolute(&cwd)?),
+        at_start: false,
         prompt: arguments.prompt.clone(),
         deadline_ns: Some(WireDeadline::after(monotonic_ns(), surroundings.config.budget).at_ns()),
         prompt_id: None,

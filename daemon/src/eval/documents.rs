@@ -20,7 +20,7 @@ pub(super) fn turn(document: &Document, ordinal: u32) -> Turn {
     let roles = roles(&document.text);
     Turn {
         uid: turn_uid(&document.id),
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         session: session(document).to_owned(),
         origin: Origin::User,
         ordinal,

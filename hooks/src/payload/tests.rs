@@ -6,8 +6,12 @@ use serde_json::json;
 
 use super::*;
 
+fn parse(stdin: &[u8]) -> Option<Payload> {
+    Payload::parse(stdin, Agent::CLAUDE_CODE)
+}
+
 fn prompt_of(stdin: &[u8]) -> Option<String> {
-    Payload::parse(stdin).map(|payload| payload.prompt)
+    parse(stdin).map(|payload| payload.prompt)
 }
 
 #[test]
@@ -17,21 +21,49 @@ fn a_whole_payload_is_read() {
         "hook_event_name": "UserPromptSubmit", "prompt_id": "p1", "prompt": "why?", "effort": {"level": "high"},
     });
     let expected = Payload {
+        event: "UserPromptSubmit".into(),
+        act: Act::Recall,
         session: "s1".into(),
         cwd: Some("/src/app".into()),
         prompt: "why?".into(),
         prompt_id: Some("p1".into()),
         transcript: Some("/t/s1.jsonl".into()),
     };
-    assert_eq!(Payload::parse(stdin.to_string().as_bytes()), Some(expected));
+    assert_eq!(parse(stdin.to_string().as_bytes()), Some(expected));
 }
 
 #[test]
 fn a_codex_payload_is_read() {
     let stdin = br#"{"session_id":"s1","turn_id":"t","transcript_path":null,"cwd":"/c","hook_event_name":"UserPromptSubmit",
         "model":"m","permission_mode":"default","prompt":"hi"}"#;
-    let payload = Payload::parse(stdin).unwrap();
+    let payload = parse(stdin).unwrap();
     assert_eq!((payload.transcript, payload.cwd.as_deref()), (None, Some("/c")));
+}
+
+#[rstest]
+#[case::gemini("gemini-cli", r#"{"session_id":"s","transcript_path":"/t","cwd":"/c","hook_event_name":"BeforeAgent","timestamp":"2026-03-01T10:00:00Z","prompt":"why?"}"#, Act::Recall, "why?")]
+#[case::cursor("cursor", r#"{"conversation_id":"s","generation_id":"g","hook_event_name":"beforeSubmitPrompt","workspace_roots":["/c","/d"],"prompt":"why?","attachments":[]}"#, Act::Recall, "why?")]
+#[case::copilot("copilot-cli", r#"{"hook_event_name":"SessionStart","sessionId":"s","timestamp":"2026-03-01T10:00:00Z","cwd":"/c","source":"new"}"#, Act::Start(&[]), "")]
+#[case::qwen(
+    "qwen-code",
+    r#"{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/c","prompt":"why?"}"#,
+    Act::Recall,
+    "why?"
+)]
+#[case::compacted("claude-code", r#"{"hook_event_name":"SessionStart","session_id":"s","cwd":"/c","source":"compact"}"#, Act::Start(&["compact", "resume"]), "")]
+#[case::stopped(
+    "claude-code",
+    r#"{"hook_event_name":"Stop","session_id":"s","cwd":"/c","transcript_path":"/t","last_assistant_message":"x"}"#,
+    Act::Changed,
+    ""
+)]
+fn each_hosts_events_are_read(#[case] agent: &str, #[case] stdin: &str, #[case] act: Act, #[case] prompt: &str) {
+    let payload = Payload::parse(stdin.as_bytes(), Agent::parse(agent).unwrap()).unwrap();
+    assert_eq!(
+        (payload.act, payload.prompt.as_str(), payload.session.as_str()),
+        (act, prompt, "s")
+    );
+    assert_eq!(payload.cwd.as_deref(), Some("/c"));
 }
 
 #[rstest]
@@ -46,9 +78,11 @@ fn a_codex_payload_is_read() {
 #[case::no_prompt(br#"{"session_id":"s1","hook_event_name":"UserPromptSubmit"}"#)]
 #[case::no_event(br#"{"session_id":"s1","prompt":"x"}"#)]
 #[case::tc_46_another_event(br#"{"session_id":"s1","hook_event_name":"SubagentStop","prompt":"x"}"#)]
+#[case::a_new_session(br#"{"session_id":"s1","hook_event_name":"SessionStart","source":"startup"}"#)]
+#[case::another_hosts_event(br#"{"session_id":"s1","hook_event_name":"BeforeAgent","prompt":"x"}"#)]
 #[case::tc_46_a_subagent(br#"{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"x","agent_id":"a1"}"#)]
 fn tc_29_anything_else_is_nothing(#[case] stdin: &[u8]) {
-    assert_eq!(Payload::parse(stdin), None);
+    assert_eq!(parse(stdin), None);
 }
 
 #[rstest]
@@ -84,8 +118,8 @@ fn an_unseemly_length_is_dropped_where_it_can_be() {
             .to_string()
             .into_bytes()
     };
-    assert_eq!(Payload::parse(&stdin("s", &"/d".repeat(9_000))).unwrap().cwd, None);
-    assert_eq!(Payload::parse(&stdin(&"s".repeat(9_000), "/d")), None);
+    assert_eq!(parse(&stdin("s", &"/d".repeat(9_000))).unwrap().cwd, None);
+    assert_eq!(parse(&stdin(&"s".repeat(9_000), "/d")), None);
 }
 
 #[rstest]
@@ -103,7 +137,7 @@ fn tc_29_a_long_prompt_keeps_its_head_and_tail(#[case] filler: &str) {
 proptest! {
     #[test]
     fn any_bytes_are_read_without_a_panic(stdin in proptest::collection::vec(any::<u8>(), 0..400)) {
-        Payload::parse(&stdin);
+        parse(&stdin);
     }
 
     #[test]
@@ -111,13 +145,13 @@ proptest! {
         let mut stdin = br#"{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":""#.to_vec();
         stdin.extend(inside);
         stdin.extend(br#""}"#);
-        Payload::parse(&stdin);
+        parse(&stdin);
     }
 
     #[test]
     fn any_text_comes_through_unchanged(session in "[ -~]{1,60}", prompt in any::<String>()) {
         let stdin = json!({"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": prompt}).to_string();
-        let payload = Payload::parse(stdin.as_bytes()).unwrap();
+        let payload = parse(stdin.as_bytes()).unwrap();
         prop_assert_eq!((payload.session, payload.prompt), (session, prompt));
     }
 }

@@ -18,6 +18,13 @@ pub enum Request {
         /// The agent's id of the session.
         session: String,
     },
+    /// This transcript has grown: read it at once.
+    Changed {
+        /// The agent's id, as `claude-code`.
+        agent: String,
+        /// An absolute path.
+        transcript: String,
+    },
     /// How is the daemon, and what does the store hold?
     Status,
     /// Answer when all that stands in the transcripts now is in the store.
@@ -70,8 +77,11 @@ pub struct RecallRequest {
     /// The agent's working folder, from which the project follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// What the user typed.
+    /// What the user typed; empty at a session's start.
     pub prompt: String,
+    /// Whether a session begins or goes on after a compaction, and there is no prompt yet: what fits its last one is asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_start: bool,
     /// When the answer must be there: nanoseconds of `CLOCK_MONOTONIC`. Without it the daemon's whole budget counts from now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ns: Option<u64>,
@@ -114,8 +124,9 @@ pub enum ForgetTarget {
 }
 
 /// The names of all operations.
-const OPERATIONS: [&str; 12] = [
+const OPERATIONS: [&str; 13] = [
     "recall",
+    "changed",
     "exclude_session",
     "status",
     "flush",

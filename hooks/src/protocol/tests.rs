@@ -12,6 +12,7 @@ fn recall() -> RecallRequest {
         agent: "claude-code".into(),
         session: "s1".into(),
         cwd: Some("/src/app".into()),
+        at_start: false,
         prompt: "why?".into(),
         deadline_ns: Some(7_000),
         prompt_id: None,
@@ -31,6 +32,7 @@ fn a_recall_is_the_documented_line() {
 
 #[rstest]
 #[case::recall(Request::Recall(recall()))]
+#[case::changed(Request::Changed { agent: "codex".into(), transcript: "/t/s.jsonl".into() })]
 #[case::exclude_session(Request::ExcludeSession { agent: "codex".into(), session: "s".into() })]
 #[case::status(Request::Status)]
 #[case::flush(Request::Flush)]

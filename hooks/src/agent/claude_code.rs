@@ -1,0 +1,57 @@
+//! Claude Code: its hooks, and the shape that Codex, Gemini CLI and Qwen Code have taken over from it.
+
+use serde::Serialize;
+
+use super::{Act, Host};
+
+/// After a compaction what was added before is gone from the context. Stop and compaction are when a turn has just been written.
+pub(super) const HOST: Host = Host {
+    id: "claude-code",
+    events: &[
+        ("UserPromptSubmit", Act::Recall),
+        ("SessionStart", Act::Start(&["compact", "resume"])),
+        ("Stop", Act::Changed),
+        ("PostCompact", Act::Changed),
+    ],
+    output: specific,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    hook_specific_output: HookSpecificOutput<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HookSpecificOutput<'a> {
+    hook_event_name: &'a str,
+    additional_context: &'a str,
+}
+
+/// `{"hookSpecificOutput":{"hookEventName":…,"additionalContext":…}}`, and not one key more: Codex refuses any other.
+pub(super) fn specific(event: &str, context: &str) -> Option<String> {
+    let output = Output {
+        hook_specific_output: HookSpecificOutput {
+            hook_event_name: event,
+            additional_context: context,
+        },
+    };
+    serde_json::to_string(&output).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn tc_22_exactly_one_object_with_two_keys() {
+        let printed: Value = serde_json::from_str(&specific("UserPromptSubmit", "a \"quoted\"\nline").unwrap()).unwrap();
+        assert_eq!(
+            printed,
+            json!({"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "a \"quoted\"\nline"}})
+        );
+    }
+}

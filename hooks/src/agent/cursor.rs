@@ -1,0 +1,40 @@
+//! Cursor: a flat object. That a submitted prompt may be given a context is not documented, and works (seen in 3.20); a client
+//! that does not know it passes over the key.
+
+use serde::Serialize;
+
+use super::{Act, Host};
+
+pub(super) const HOST: Host = Host {
+    id: "cursor",
+    events: &[("beforeSubmitPrompt", Act::Recall), ("stop", Act::Changed)],
+    output,
+};
+
+#[derive(Serialize)]
+struct Output<'a> {
+    /// The prompt goes on: it always does.
+    r#continue: bool,
+    additional_context: &'a str,
+}
+
+fn output(_event: &str, context: &str) -> Option<String> {
+    let output = Output {
+        r#continue: true,
+        additional_context: context,
+    };
+    serde_json::to_string(&output).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_goes_on_with_its_context() {
+        assert_eq!(
+            output("beforeSubmitPrompt", "x").as_deref(),
+            Some(r#"{"continue":true,"additional_context":"x"}"#)
+        );
+    }
+}
