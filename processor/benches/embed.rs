@@ -2,14 +2,23 @@
 //!
 //! The lengths are those of `DESIGN`'s targets: a short question, a usual prompt, the longest prompt, the longest passage; the
 //! batches are a short and a usual one of the backlog, of mixed lengths. The background lane has one thread, as in the
-//! daemon, but not its idle priority: read "busy" as the worst case.
+//! daemon, but not its idle priority: read "busy" as the worst case. "f32" and "int8" are the two kinds of products; a machine
+//! without instructions for the latter does the former twice.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use remembrancer_processor::embed::{BertEmbedder, Embed, Lane};
+use remembrancer_processor::embed::{BertEmbedder, DeviceChoice, Embed, Lane, Precision};
+
+/// The model with each kind of products, by the names of the groups.
+fn embedders() -> [(&'static str, BertEmbedder); 2] {
+    [("f32", Precision::F32), ("int8", Precision::Auto)].map(|(name, precision)| {
+        let embedder = BertEmbedder::embedded_with(DeviceChoice::Cpu, precision).expect("the built-in model");
+        (name, embedder)
+    })
+}
 
 /// A text of `tokens` tokens, both marks among them; every word is one.
 fn text(tokens: usize, seed: usize) -> String {
@@ -32,18 +41,21 @@ fn load(criterion: &mut Criterion) {
 }
 
 fn alone(criterion: &mut Criterion) {
-    let embedder = BertEmbedder::embedded().expect("the built-in model");
-    let mut group = criterion.benchmark_group("alone");
+    let embedders = embedders();
     for threads in [1, 2] {
         let lane = Lane::new("alone", threads, || ()).expect("threads");
         for tokens in [8, 16, 32, 64, 128, 256] {
             let passage = text(tokens, 1);
-            group.bench_function(BenchmarkId::new(format!("threads-{threads}"), tokens), |bencher| {
-                bencher.iter(|| lane.run(|| embedder.embed_passages(&[black_box(&passage)]).expect("a vector")));
-            });
+            // Side by side, so that what else the machine does meets both.
+            for (name, embedder) in &embedders {
+                let mut group = criterion.benchmark_group(format!("alone-{name}"));
+                group.bench_function(BenchmarkId::new(format!("threads-{threads}"), tokens), |bencher| {
+                    bencher.iter(|| lane.run(|| embedder.embed_passages(&[black_box(&passage)]).expect("a vector")));
+                });
+                group.finish();
+            }
         }
     }
-    group.finish();
 }
 
 fn busy(criterion: &mut Criterion) {
@@ -72,19 +84,21 @@ fn busy(criterion: &mut Criterion) {
 }
 
 fn batches(criterion: &mut Criterion) {
-    let embedder = BertEmbedder::embedded().expect("the built-in model");
-    let mut group = criterion.benchmark_group("batch");
-    group.sample_size(10);
+    let embedders = embedders();
     for (threads, count) in [(1, 16), (1, 32), (2, 16), (2, 32)] {
         let lane = Lane::new("bulk", threads, || ()).expect("threads");
         let texts = mixed(count);
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        group.throughput(Throughput::Elements(136 * count as u64));
-        group.bench_function(BenchmarkId::new(format!("threads-{threads}"), count), |bencher| {
-            bencher.iter(|| lane.run(|| embedder.embed_passages(black_box(&texts)).expect("vectors")));
-        });
+        for (name, embedder) in &embedders {
+            let mut group = criterion.benchmark_group(format!("batch-{name}"));
+            group.sample_size(10);
+            group.throughput(Throughput::Elements(136 * count as u64));
+            group.bench_function(BenchmarkId::new(format!("threads-{threads}"), count), |bencher| {
+                bencher.iter(|| lane.run(|| embedder.embed_passages(black_box(&texts)).expect("vectors")));
+            });
+            group.finish();
+        }
     }
-    group.finish();
 }
 
 criterion_group!(benches, load, alone, busy, batches);

@@ -7,10 +7,17 @@
 //! one, is the result. [`Lane`] keeps foreground and background work on threads of their own.
 //!
 //! On a processor all arithmetic is ours: `packed` has the layers, `linear` and `attention` what they are made of, `matrix`
-//! the weights, `tile` the innermost product, `norm` and `simd` what remains.
+//! the weights, `tile` the innermost product, `norm` and `simd` what remains. Where it can multiply bytes, `byte_tile` takes the
+//! place of `tile` for the built-in model, with the instructions of `vnni`.
+
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(dead_code, reason = "nothing multiplies bytes there yet: see `vnni`")
+)]
 
 mod attention;
 mod batch;
+mod byte_tile;
 mod device;
 mod embedder;
 mod error;
@@ -27,6 +34,7 @@ mod simd;
 mod tile;
 mod tokenize;
 mod vector;
+mod vnni;
 mod weights;
 mod words;
 
@@ -37,7 +45,7 @@ pub(crate) use weights::Weights;
 pub(crate) use words::InputTables;
 
 pub use device::{DeviceChoice, UnknownDevice};
-pub use embedder::{BertEmbedder, EMBEDDED_MODEL_ID};
+pub use embedder::{BertEmbedder, EMBEDDED_INT8_MODEL_ID, EMBEDDED_MODEL_ID, Precision};
 pub use error::EmbedError;
 pub use lane::Lane;
 pub use passage::passage;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use remembrancer_processor::embed::{BertEmbedder, EMBEDDED_MODEL_ID, Embed, Embedding};
+use remembrancer_processor::embed::{BertEmbedder, DeviceChoice, EMBEDDED_MODEL_ID, Embed, Embedding, Precision};
+use rstest::rstest;
 use sha2::{Digest, Sha256};
 
 static EMBEDDER: LazyLock<BertEmbedder> = LazyLock::new(|| BertEmbedder::embedded().unwrap());
@@ -35,9 +36,12 @@ fn reference_vectors() -> Vec<Vec<f32>> {
     values.chunks(384).map(<[f32]>::to_vec).collect()
 }
 
-#[test]
-fn vectors_are_those_of_the_source_model() {
-    let embeddings = EMBEDDER.embed_passages(&texts()).unwrap();
+#[rstest]
+#[case::as_shipped(Precision::Auto)]
+#[case::f32(Precision::F32)]
+fn vectors_are_those_of_the_source_model(#[case] precision: Precision) {
+    let embedder = BertEmbedder::embedded_with(DeviceChoice::Cpu, precision).unwrap();
+    let embeddings = embedder.embed_passages(&texts()).unwrap();
     let reference = reference_vectors();
     assert_eq!(embeddings.len(), reference.len());
     let cosines: Vec<f32> = embeddings

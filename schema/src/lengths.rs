@@ -3,6 +3,9 @@
 //! FTS5 keeps them one row an episode, which costs a microsecond each to look up. Here they lie side by side, in blocks that a
 //! search reads whole: two megabytes for a million episodes, written in the transaction of the index row itself.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, named_params};
 
 use crate::ids::EpisodeId;
@@ -13,12 +16,26 @@ pub(crate) const BLOCK: usize = 2_048;
 /// Bytes of a length.
 const SIZE: usize = 2;
 
-/// Sets the length of an episode; a longer one than two bytes hold counts as the longest.
-pub(crate) fn set(db: &Connection, id: EpisodeId, terms: usize) -> rusqlite::Result<()> {
-    let number = id.0 / BLOCK as i64;
-    let mut block = stored(db, number)?.unwrap_or_else(|| vec![0; BLOCK * SIZE]);
-    put(&mut block, id.0 as usize % BLOCK, terms as u64);
-    store(db, number, &block)
+/// Lengths that a transaction changes: a block is read once and written once, however many of its episodes are among them.
+#[derive(Debug, Default)]
+pub(crate) struct Changes(BTreeMap<i64, Vec<u8>>);
+
+impl Changes {
+    /// Sets the length of an episode; a longer one than two bytes hold counts as the longest.
+    pub(crate) fn set(&mut self, db: &Connection, id: EpisodeId, terms: usize) -> rusqlite::Result<()> {
+        let number = id.0 / BLOCK as i64;
+        let block = match self.0.entry(number) {
+            Entry::Occupied(block) => block.into_mut(),
+            Entry::Vacant(place) => place.insert(stored(db, number)?.unwrap_or_else(|| vec![0; BLOCK * SIZE])),
+        };
+        put(block, id.0 as usize % BLOCK, terms as u64);
+        Ok(())
+    }
+
+    /// Writes the blocks.
+    pub(crate) fn write(self, db: &Connection) -> rusqlite::Result<()> {
+        self.0.iter().try_for_each(|(number, block)| store(db, *number, block))
+    }
 }
 
 /// The lengths of the episodes of a block: those with ids from `number` times [`BLOCK`] on.

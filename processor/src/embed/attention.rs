@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use super::linear::Inputs;
+use super::linear::{Inputs, copy_panel};
 use super::simd::{dispatch, exp2, multiply_add};
 use super::tile::{Accumulate, DEPTH, PANEL};
 
@@ -68,7 +68,7 @@ impl WithSimd for Attention<'_> {
             room.mix(simd, rows.tokens(), size, |panel, query, values| {
                 let first = query * hidden + rows.columns.start + panel * PANEL;
                 let width = PANEL.min(size - panel * PANEL);
-                self.result[first..first + width].copy_from_slice(&values[..width]);
+                copy_panel(&values[..width], &mut self.result[first..first + width]);
             });
         }
     }
@@ -119,7 +119,7 @@ impl Rows<'_> {
         for (token, value) in self.part(2).enumerate() {
             let rows = room.values[token..].iter_mut().step_by(tokens);
             for (row, values) in rows.zip(value.chunks(PANEL)) {
-                row[..values.len()].copy_from_slice(values);
+                copy_panel(values, &mut row[..values.len()]);
             }
         }
     }

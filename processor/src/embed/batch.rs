@@ -1,7 +1,7 @@
 //! Groups texts of like length into batches bounded in tokens.
 
 /// Tokens in a batch, padding included. One batch is the longest time that background work holds the processor without a
-/// chance to stop, and bounds its memory (11 KB a token, and 1.5 MB a thread).
+/// chance to stop, and bounds its memory (11 KB a token, and 1.8 MB a thread).
 pub(crate) const BATCH_TOKENS: usize = 1_024;
 
 /// Indices of `lengths`, shortest first, cut where the longest of a batch times its size would pass `bound`. A text

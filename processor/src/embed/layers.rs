@@ -6,6 +6,7 @@ use candle_transformers::models::bert::Config;
 use super::EmbedError;
 use super::packed::PackedLayers;
 use super::padded::PaddedLayers;
+use super::vnni::ByteSet;
 use super::weights::Weights;
 
 /// The layers in the form that suits their device.
@@ -20,10 +21,15 @@ impl Layers {
     /// Takes every layer's tensors from `weights` to `device`.
     pub(crate) fn load(weights: &Weights<'_>, config: &Config, device: Device) -> std::result::Result<Self, EmbedError> {
         if device.is_cpu() {
-            Ok(Self::Packed(PackedLayers::load(weights, config)?))
+            Ok(Self::Packed(PackedLayers::load(weights, config, None)?))
         } else {
             Ok(Self::Padded(PaddedLayers::load(weights, config, device)?))
         }
+    }
+
+    /// The same for the processor, where `bytes` are to multiply the tensors that are in 8 bits.
+    pub(super) fn load_int8(weights: &Weights<'_>, config: &Config, bytes: ByteSet) -> std::result::Result<Self, EmbedError> {
+        Ok(Self::Packed(PackedLayers::load(weights, config, Some(bytes))?))
     }
 
     /// Runs the layers over `rows`, `[tokens, hidden]`, where `lengths` says how many tokens each text has in turn.

@@ -3,15 +3,19 @@
 use pulp::{Simd, WithSimd};
 
 use super::EmbedError;
-use super::matrix::Matrix;
+use super::byte_tile::{AccumulateBytes, Blocks};
+use super::matrix::{CodePanels, Matrix};
 use super::simd::{dispatch, gelu, gelu_approximate};
 use super::tile::{Accumulate, DEPTH, PANEL, TOKENS};
+use super::vnni::{ByteSet, ByteSimd, WithBytes};
 use super::weights::Weights;
 
 /// Weights and bias.
 pub(super) struct Linear {
     matrix: Matrix,
     bias: Vec<[f32; PANEL]>,
+    /// What multiplies the weights as codes, if they are to be; weights that are none are multiplied as floats.
+    bytes: Option<ByteSet>,
 }
 
 /// What follows a layer's widening product.
@@ -89,9 +93,9 @@ impl Inputs {
     #[inline(always)]
     pub(super) fn write(&mut self, first: usize, panel: &[[f32; PANEL]]) {
         let parts = &mut self.parts[first / DEPTH * self.tokens..];
-        let place = first % DEPTH..first % DEPTH + PANEL;
+        let place = first % DEPTH / PANEL;
         for (part, values) in parts.iter_mut().zip(panel) {
-            part[place.clone()].copy_from_slice(values);
+            part.as_chunks_mut().0[place] = *values;
         }
     }
 
@@ -106,6 +110,7 @@ impl Inputs {
 /// What a product needs beside its operands.
 pub(super) struct Room {
     weights: Box<[[f32; PANEL]; DEPTH]>,
+    blocks: Blocks,
     sums: Vec<[f32; PANEL]>,
 }
 
@@ -113,6 +118,7 @@ impl Default for Room {
     fn default() -> Self {
         Self {
             weights: Box::new([[0.0; PANEL]; DEPTH]),
+            blocks: Blocks::default(),
             sums: Vec::new(),
         }
     }
@@ -120,30 +126,48 @@ impl Default for Room {
 
 impl Linear {
     /// The tensors `<name>.weight` and `<name>.bias` of all `names`, side by side; each matrix is `shape`, `[outputs, inputs]`.
-    pub(super) fn load(weights: &Weights<'_>, names: &[String], shape: [usize; 2]) -> Result<Self, EmbedError> {
+    pub(super) fn load(
+        weights: &Weights<'_>,
+        names: &[String],
+        shape: [usize; 2],
+        bytes: Option<ByteSet>,
+    ) -> Result<Self, EmbedError> {
         let matrices: Vec<String> = names.iter().map(|name| format!("{name}.weight")).collect();
         let matrix = Matrix::load(weights, &matrices, shape)?;
         let mut bias = Vec::with_capacity(matrix.outputs());
         for name in names {
             bias.extend(weights.floats(&format!("{name}.bias"), &shape[..1])?);
         }
-        Ok(Self::new(matrix, &bias))
+        Ok(Self::new(matrix, &bias, bytes))
     }
 
-    fn new(matrix: Matrix, bias: &[f32]) -> Self {
+    fn new(matrix: Matrix, bias: &[f32], bytes: Option<ByteSet>) -> Self {
         let mut panels = vec![[0.0; PANEL]; bias.len().div_ceil(PANEL)];
         panels.as_flattened_mut()[..bias.len()].copy_from_slice(bias);
-        Self { matrix, bias: panels }
+        Self {
+            matrix,
+            bias: panels,
+            bytes,
+        }
     }
 
     /// Multiplies the tokens in `inputs`, and adds the bias.
     pub(super) fn apply(&self, inputs: &Inputs, target: Target<'_>, room: &mut Room) {
-        dispatch(Product {
-            linear: self,
-            inputs,
-            target,
-            room,
-        });
+        match self.bytes.zip(self.matrix.code_panels()) {
+            Some((bytes, codes)) => bytes.run(ByteProduct {
+                linear: self,
+                codes,
+                inputs,
+                target,
+                room,
+            }),
+            None => dispatch(Product {
+                linear: self,
+                inputs,
+                target,
+                room,
+            }),
+        }
     }
 }
 
@@ -161,7 +185,7 @@ impl WithSimd for Product<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         let matrix = &self.linear.matrix;
-        let Room { weights, sums } = self.room;
+        let Room { weights, sums, .. } = self.room;
         sums.resize(self.inputs.tokens(), [0.0; PANEL]);
         if let Target::Inputs(_, inputs) = &mut self.target {
             inputs.reset(self.inputs.tokens(), matrix.outputs());
@@ -182,6 +206,36 @@ impl WithSimd for Product<'_> {
     }
 }
 
+/// A product of codes: the same, but for what `inputs` are rounded to.
+struct ByteProduct<'a> {
+    linear: &'a Linear,
+    codes: CodePanels<'a>,
+    inputs: &'a Inputs,
+    target: Target<'a>,
+    room: &'a mut Room,
+}
+
+impl WithBytes for ByteProduct<'_> {
+    #[expect(clippy::inline_always, reason = "compiled by `run` for each instruction set")]
+    #[inline(always)]
+    fn with_bytes<Bytes: ByteSimd>(mut self, bytes: Bytes) {
+        let matrix = &self.linear.matrix;
+        let Room { blocks, sums, .. } = self.room;
+        blocks.take(self.inputs, matrix.inputs());
+        sums.resize(self.inputs.tokens(), [0.0; PANEL]);
+        if let Target::Inputs(_, inputs) = &mut self.target {
+            inputs.reset(self.inputs.tokens(), matrix.outputs());
+        }
+        for (panel, bias) in self.linear.bias.iter().enumerate() {
+            sums.fill(*bias);
+            for (values, weights) in blocks.iter().zip(self.codes.blocks(panel)) {
+                bytes.run(AccumulateBytes { values, weights, sums });
+            }
+            self.target.take(bytes.simd(), panel * PANEL, matrix.outputs(), sums);
+        }
+    }
+}
+
 impl Target<'_> {
     /// Takes the outputs from `first` on, at most [`PANEL`], of the `outputs` that there are.
     #[expect(clippy::inline_always, reason = "compiled inside `dispatch` to get its instruction set")]
@@ -191,7 +245,7 @@ impl Target<'_> {
         match self {
             Self::Rows(rows) => {
                 for (row, sums) in rows.chunks_exact_mut(outputs).zip(sums) {
-                    row[place.clone()].copy_from_slice(&sums[..place.len()]);
+                    copy_panel(&sums[..place.len()], &mut row[place.clone()]);
                 }
             }
             Self::Sum(rows) => {
@@ -208,6 +262,16 @@ impl Target<'_> {
                 inputs.write(first, sums);
             }
         }
+    }
+}
+
+/// Copies a panel's values or fewer; that they nearly always are a whole panel spares a call of the C library.
+#[expect(clippy::inline_always, reason = "compiled inside `dispatch` to get its instruction set")]
+#[inline(always)]
+pub(super) fn copy_panel(from: &[f32], to: &mut [f32]) {
+    match from.as_array::<PANEL>().zip(to.as_mut_array()) {
+        Some((from, to)) => *to = *from,
+        None => to.copy_from_slice(from),
     }
 }
 

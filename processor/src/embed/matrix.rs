@@ -1,15 +1,16 @@
 //! A matrix of weights, laid out once for the processor's products, in 8 bits where the file has it so.
 //!
 //! The built-in model is stored as one byte a weight, with a scale for each 64 of an output's inputs, and stays that way in
-//! memory: 11 MB instead of 43 MB. The part that a product is about to use becomes f32 in the first-level cache, which costs less
-//! than reading four times the bytes when a prompt is short, and next to nothing when it is long. A code times its scale
-//! fits an f32 exactly, so this gives what weights held as f32 give.
+//! memory: 11 MB instead of 43 MB. A product of codes takes them as they are; for one of floats, the part that is about to be
+//! used becomes f32 in the first-level cache, which costs less than reading four times the bytes when a prompt is short, and
+//! next to nothing when it is long. A code times its scale fits an f32 exactly, so this gives what weights held as f32 give.
 
 use std::ops::Range;
 
 use pulp::Simd;
 
 use super::EmbedError;
+use super::byte_tile::{BLOCK, CODES, WORDS, WeightBlock};
 use super::simd::multiply_add;
 use super::tile::{DEPTH, PANEL};
 use super::weights::{Codes, Stored, Weights};
@@ -31,9 +32,6 @@ enum Panels {
         block: usize,
     },
 }
-
-/// Codes in a word.
-const CODES: usize = 4;
 
 /// The highest bit of each code in a word: to turn it is to add 128.
 const SIGNS: u32 = 0x8080_8080;
@@ -74,6 +72,18 @@ impl Matrix {
 
     pub(super) fn outputs(&self) -> usize {
         self.outputs
+    }
+
+    /// The weights as codes, if they are in blocks of [`BLOCK`].
+    pub(super) fn code_panels(&self) -> Option<CodePanels<'_>> {
+        match &self.panels {
+            Panels::Codes { codes, scales, block } if *block == BLOCK => Some(CodePanels {
+                codes: codes.as_chunks().0,
+                scales,
+                blocks: self.inputs / BLOCK,
+            }),
+            _ => None,
+        }
     }
 
     /// The rows of panel `panel` for `inputs`, at most [`DEPTH`] that begin at a multiple of it. `room` is where codes
@@ -128,6 +138,24 @@ fn decode<S: Simd>(simd: S, codes: &[[u32; PANEL]], scales: &[f32; PANEL], rows:
                 S::as_mut_simd_f32s(row).0[register] = multiply_add(simd, float, scale, raised);
             }
         }
+    }
+}
+
+/// Weights that can be multiplied as codes.
+#[derive(Clone, Copy)]
+pub(super) struct CodePanels<'a> {
+    codes: &'a [[[u32; PANEL]; WORDS]],
+    scales: &'a [[f32; PANEL]],
+    /// Blocks in a panel.
+    blocks: usize,
+}
+
+impl<'a> CodePanels<'a> {
+    /// The blocks of panel `panel`.
+    pub(super) fn blocks(self, panel: usize) -> impl Iterator<Item = WeightBlock<'a>> {
+        let place = panel * self.blocks..(panel + 1) * self.blocks;
+        let blocks = self.codes[place.clone()].iter().zip(&self.scales[place]);
+        blocks.map(|(words, scales)| WeightBlock { words, scales })
     }
 }
 

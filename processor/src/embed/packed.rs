@@ -15,6 +15,7 @@ use super::attention::{self, Attention};
 use super::linear::{self, Activation, Inputs, Linear, Target};
 use super::norm::{NormParameters, normalise};
 use super::tile::TOKENS;
+use super::vnni::ByteSet;
 use super::weights::Weights;
 
 /// Tokens in a share at most: their widest values (6 KB each) take two fifths of a second-level cache of 2 MB.
@@ -41,7 +42,7 @@ struct Layer {
     heads: usize,
 }
 
-/// What a thread needs for a share: about 1.5 MB once it has seen a long text. It is kept, as fresh memory would cost a short
+/// What a thread needs for a share: about 1.8 MB once it has seen a long text. It is kept, as fresh memory would cost a short
 /// prompt a page fault every few microseconds.
 #[derive(Default)]
 struct Room {
@@ -57,11 +58,11 @@ thread_local! {
 }
 
 impl PackedLayers {
-    /// Takes every layer's tensors from `weights`.
-    pub(crate) fn load(weights: &Weights<'_>, config: &Config) -> Result<Self, EmbedError> {
+    /// Takes every layer's tensors from `weights`. Those in 8 bits are multiplied by `bytes`, if there are such instructions.
+    pub(super) fn load(weights: &Weights<'_>, config: &Config, bytes: Option<ByteSet>) -> Result<Self, EmbedError> {
         let layers: Vec<_> = (0..config.num_hidden_layers)
             .into_par_iter()
-            .map(|index| Layer::load(weights, config, &format!("encoder.layer.{index}")))
+            .map(|index| Layer::load(weights, config, &format!("encoder.layer.{index}"), bytes))
             .collect();
         // Of several errors the first layer's is given, whichever thread was faster.
         let layers = layers.into_iter().collect::<Result<_, _>>()?;
@@ -104,13 +105,13 @@ impl PackedLayers {
 }
 
 impl Layer {
-    fn load(weights: &Weights<'_>, config: &Config, name: &str) -> Result<Self, EmbedError> {
+    fn load(weights: &Weights<'_>, config: &Config, name: &str, bytes: Option<ByteSet>) -> Result<Self, EmbedError> {
         let (hidden, wide) = (config.hidden_size, config.intermediate_size);
-        let linear = |part: &str, shape| Linear::load(weights, &[format!("{name}.{part}")], shape);
+        let linear = |part: &str, shape| Linear::load(weights, &[format!("{name}.{part}")], shape, bytes);
         let norm = |part: &str| weights.norm(&format!("{name}.{part}.LayerNorm"), hidden, config.layer_norm_eps);
         let inputs = ["query", "key", "value"].map(|part| format!("{name}.attention.self.{part}"));
         Ok(Self {
-            attention_in: Linear::load(weights, &inputs, [hidden, hidden])?,
+            attention_in: Linear::load(weights, &inputs, [hidden, hidden], bytes)?,
             attention_out: linear("attention.output.dense", [hidden, hidden])?,
             attention_norm: norm("attention.output")?,
             intermediate: linear("intermediate.dense", [wide, hidden])?,

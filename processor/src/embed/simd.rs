@@ -6,7 +6,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 /// 1.5·2^23: added to a float of less than 2^22, it leaves no room for a fraction.
-const ROUND: f32 = 12_582_912.0;
+pub(super) const ROUND: f32 = 12_582_912.0;
 
 /// Bits of a float's fraction.
 const FRACTION_BITS: u32 = 23;

@@ -79,7 +79,7 @@ pub(super) fn covers(exclusions: &[String], path: Option<&str>) -> bool {
 }
 
 fn hide(db: &Connection, ids: &[EpisodeId]) -> rusqlite::Result<u64> {
-    let mut hidden = 0;
+    let mut hidden = Vec::new();
     for &id in ids {
         let changed = db
             .prepare_cached(
@@ -87,27 +87,28 @@ fn hide(db: &Connection, ids: &[EpisodeId]) -> rusqlite::Result<u64> {
             )?
             .execute([id])?;
         if changed > 0 {
-            index::remove(db, id)?;
             embeddings::remove_code(db, id)?;
-            hidden += 1;
+            hidden.push(id);
         }
     }
-    Ok(hidden)
+    index::remove(db, &hidden)?;
+    Ok(hidden.len() as u64)
 }
 
 /// Shows hidden episodes that no exclusion covers any more.
 fn show_uncovered(db: &Connection) -> rusqlite::Result<u64> {
     let exclusions = excluded_paths(db)?;
-    let mut shown = 0;
+    let mut shown = Vec::new();
     for (id, cwd, source) in hidden(db)? {
         if !covers(&exclusions, cwd.as_deref()) && !covers(&exclusions, source.as_deref()) {
             db.prepare_cached("UPDATE episodes SET hidden = 0 WHERE id = :id")?
                 .execute([id])?;
-            index::insert_stored(db, id)?;
-            shown += 1;
+            shown.push(id);
         }
     }
-    Ok(shown)
+    shown.sort_unstable();
+    index::insert_stored(db, &shown)?;
+    Ok(shown.len() as u64)
 }
 
 type Hidden = (EpisodeId, Option<String>, Option<String>);

@@ -31,7 +31,7 @@ impl Writer {
         let episodes = self.within(ACT, |db| {
             let touched = remove_turns(db, &turns, now)?;
             clean_up(db, target, &touched)?;
-            Ok(touched.episodes)
+            Ok(touched.episodes.len() as u64)
         })?;
         self.scrub().map_err(&failed)?;
         let log_emptied = empty_log(&self.db).map_err(&failed)?;
@@ -62,7 +62,7 @@ impl Writer {
 /// What removing turns touched.
 #[derive(Default)]
 struct Touched {
-    episodes: u64,
+    episodes: Vec<EpisodeId>,
     sessions: Vec<SessionId>,
     projects: Vec<ProjectId>,
 }
@@ -96,11 +96,12 @@ fn remove_turns(db: &Connection, turns: &[TurnUid], now: UnixMillis) -> rusqlite
             .collect::<Result<_, _>>()?;
         for (id, session, project) in rows {
             remove_episode(db, id)?;
-            touched.episodes += 1;
+            touched.episodes.push(id);
             touched.sessions.push(session);
             touched.projects.extend(project);
         }
     }
+    index::remove(db, &touched.episodes)?;
     touched.sessions.sort_unstable();
     touched.sessions.dedup();
     touched.projects.sort_unstable();
@@ -108,9 +109,8 @@ fn remove_turns(db: &Connection, turns: &[TurnUid], now: UnixMillis) -> rusqlite
     Ok(touched)
 }
 
-/// Removes one episode everywhere; rows that hang on it go with it.
+/// Removes one episode and the rows that hang on it: all but its index row.
 pub(super) fn remove_episode(db: &Connection, id: EpisodeId) -> rusqlite::Result<()> {
-    index::remove(db, id)?;
     embeddings::remove_code(db, id)?;
     db.prepare_cached("DELETE FROM episodes WHERE id = :id")?.execute([id])?;
     Ok(())

@@ -1,6 +1,8 @@
 //! The full-text index: one row of analysed text an episode, written by code and never by triggers.
 //! In go stored texts, out come index rows. Nothing here searches.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rusqlite::{Connection, TransactionBehavior, named_params};
 
 use super::{INDEX_ANALYSIS, REINDEXED_TO};
@@ -22,62 +24,122 @@ pub(super) struct Indexed<'a> {
     pub(super) project: Option<ProjectId>,
 }
 
-/// Adds the index row of an episode that has none.
-pub(super) fn insert(db: &Connection, id: EpisodeId, episode: &Indexed<'_>) -> rusqlite::Result<()> {
-    let (prompt, answer) = (index_text(episode.prompt), index_text(episode.answer));
-    let facets = index_text(&facet_text(episode.facets));
-    db.prepare_cached(
-        "INSERT INTO episodes_fts (rowid, prompt, answer, facets, project) VALUES (:id, :prompt, :answer, :facets, :project)",
-    )?
-    .execute(named_params! {
-        ":id": id,
-        ":prompt": prompt,
-        ":answer": answer,
-        ":facets": facets,
-        ":project": project_token(episode.project),
-    })?;
-    let terms = [&prompt, &answer, &facets].map(|text| text.split_ascii_whitespace().count());
-    // And the project's token.
-    lengths::set(db, id, terms.iter().sum::<usize>() + 1)
+/// What a transaction changes of the index, gathered until its end.
+///
+/// FTS5 collects terms in memory, and writes them out as a segment of their own as soon as a statement begins that could be
+/// undone alone (`xSavepoint`), as most that store an episode are. Rows that are indexed one after the other, with nothing
+/// between, share a segment, where each would have its own, to be merged with others again and again.
+#[derive(Default)]
+pub(super) struct Changes<'a> {
+    removed: BTreeSet<EpisodeId>,
+    added: BTreeMap<EpisodeId, Indexed<'a>>,
 }
 
-/// Removes the index row of an episode, if it has one.
-pub(super) fn remove(db: &Connection, id: EpisodeId) -> rusqlite::Result<()> {
-    let removed = db
-        .prepare_cached("DELETE FROM episodes_fts WHERE rowid = :id")?
-        .execute([id])?;
-    if removed > 0 {
-        lengths::set(db, id, 0)?;
+impl<'a> Changes<'a> {
+    /// Adds the index row of an episode that has none, or none any more.
+    pub(super) fn insert(&mut self, id: EpisodeId, episode: Indexed<'a>) {
+        self.added.insert(id, episode);
     }
-    Ok(())
+
+    /// Removes the index row of an episode, if it has one.
+    pub(super) fn remove(&mut self, id: EpisodeId) {
+        self.added.remove(&id);
+        self.removed.insert(id);
+    }
+
+    /// Writes all of it, in the order of the ids, as FTS5 wants it.
+    pub(super) fn write(self, db: &Connection) -> rusqlite::Result<()> {
+        let mut rows = Rows::of(db);
+        self.removed.into_iter().try_for_each(|id| rows.remove(id))?;
+        self.added.iter().try_for_each(|(id, episode)| rows.insert(*id, episode))?;
+        rows.finish()
+    }
 }
 
-/// Indexes a stored episode from its texts.
-pub(super) fn insert_stored(db: &Connection, id: EpisodeId) -> rusqlite::Result<()> {
-    let (prompt, answer, facets, project) = db
-        .prepare_cached(
-            "SELECT prompt, answer, facets, project_id
-             FROM episode_texts JOIN episodes ON episodes.id = episode_texts.episode_id WHERE episode_id = :id",
-        )?
-        .query_row([id], |row| {
-            Ok((
-                row.get::<_, String>(0)?,
-                row.get::<_, String>(1)?,
-                row.get::<_, String>(2)?,
-                row.get(3)?,
-            ))
-        })?;
-    let facets = parse_facets(&facets)?;
-    insert(
-        db,
-        id,
-        &Indexed {
-            prompt: &prompt,
-            answer: &answer,
-            facets: &facets,
-            project,
-        },
-    )
+/// Removes the index rows of those episodes that have one.
+pub(super) fn remove(db: &Connection, ids: &[EpisodeId]) -> rusqlite::Result<()> {
+    let mut rows = Rows::of(db);
+    ids.iter().try_for_each(|id| rows.remove(*id))?;
+    rows.finish()
+}
+
+/// Indexes stored episodes, which have no index rows, from their texts; ids ascend.
+pub(super) fn insert_stored(db: &Connection, ids: &[EpisodeId]) -> rusqlite::Result<()> {
+    let mut rows = Rows::of(db);
+    ids.iter().try_for_each(|id| rows.insert_stored(*id))?;
+    rows.finish()
+}
+
+/// Writes index rows, and with them the episodes' lengths.
+struct Rows<'db> {
+    db: &'db Connection,
+    lengths: lengths::Changes,
+}
+
+impl<'db> Rows<'db> {
+    fn of(db: &'db Connection) -> Self {
+        let lengths = lengths::Changes::default();
+        Self { db, lengths }
+    }
+
+    fn insert(&mut self, id: EpisodeId, episode: &Indexed<'_>) -> rusqlite::Result<()> {
+        let (prompt, answer) = (index_text(episode.prompt), index_text(episode.answer));
+        let facets = index_text(&facet_text(episode.facets));
+        self.db
+            .prepare_cached(
+                "INSERT INTO episodes_fts (rowid, prompt, answer, facets, project)
+                 VALUES (:id, :prompt, :answer, :facets, :project)",
+            )?
+            .execute(named_params! {
+                ":id": id, ":prompt": prompt, ":answer": answer, ":facets": facets,
+                ":project": project_token(episode.project),
+            })?;
+        let terms = [&prompt, &answer, &facets].map(|text| text.split_ascii_whitespace().count());
+        // And the project's token.
+        self.lengths.set(self.db, id, terms.iter().sum::<usize>() + 1)
+    }
+
+    fn remove(&mut self, id: EpisodeId) -> rusqlite::Result<()> {
+        let removed = self
+            .db
+            .prepare_cached("DELETE FROM episodes_fts WHERE rowid = :id")?
+            .execute([id])?;
+        if removed > 0 {
+            self.lengths.set(self.db, id, 0)?;
+        }
+        Ok(())
+    }
+
+    fn insert_stored(&mut self, id: EpisodeId) -> rusqlite::Result<()> {
+        let (prompt, answer, facets, project) = self
+            .db
+            .prepare_cached(
+                "SELECT prompt, answer, facets, project_id
+                 FROM episode_texts JOIN episodes ON episodes.id = episode_texts.episode_id WHERE episode_id = :id",
+            )?
+            .query_row([id], |row| {
+                Ok((
+                    row.get::<_, String>(0)?,
+                    row.get::<_, String>(1)?,
+                    row.get::<_, String>(2)?,
+                    row.get(3)?,
+                ))
+            })?;
+        let facets = parse_facets(&facets)?;
+        self.insert(
+            id,
+            &Indexed {
+                prompt: &prompt,
+                answer: &answer,
+                facets: &facets,
+                project,
+            },
+        )
+    }
+
+    fn finish(self) -> rusqlite::Result<()> {
+        self.lengths.write(self.db)
+    }
 }
 
 /// Files, commands and errors, a line each; tool names would only be noise.
@@ -105,10 +167,8 @@ pub(super) fn reindex_step(db: &Connection, limit: usize) -> rusqlite::Result<bo
         .and_then(|id| id.parse().ok())
         .unwrap_or(0);
     let ids = visible_after(db, EpisodeId(after), limit)?;
-    for &id in &ids {
-        remove(db, id)?;
-        insert_stored(db, id)?;
-    }
+    remove(db, &ids)?;
+    insert_stored(db, &ids)?;
     match ids.last() {
         Some(last) if ids.len() == limit => {
             set_meta(db, REINDEXED_TO, &format!("{current}:{last}"))?;
@@ -134,9 +194,10 @@ pub(super) fn rebuild(db: &mut Connection) -> rusqlite::Result<()> {
     let full_text = MIGRATIONS.iter().find(|migration| migration.name == FULL_TEXT);
     tx.execute_batch(full_text.map_or("", |migration| migration.sql))?;
     lengths::clear(&tx)?;
-    for id in visible_after(&tx, EpisodeId(0), i64::MAX as usize)? {
-        insert_stored(&tx, id)?;
-    }
+    insert_stored(&tx, &visible_after(&tx, EpisodeId(0), i64::MAX as usize)?)?;
     set_meta(&tx, INDEX_ANALYSIS, &ANALYSIS_VERSION.to_string())?;
     tx.commit()
 }
+
+#[cfg(test)]
+mod tests;

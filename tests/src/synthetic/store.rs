@@ -94,7 +94,7 @@ fn write(path: &Path, episodes: u64) -> Written {
     let synthetic = Synthetic::new();
     let mut writer = Writer::open(path).unwrap();
     let vectors = Vectors::new(&synthetic);
-    writer.set_embedding_model(MODEL, vectors.dimension()).unwrap();
+    writer.set_embedding_model(&MODEL, vectors.dimension()).unwrap();
     let projects: Vec<ProjectId> = (0..PROJECTS)
         .map(|number| {
             let name = format!("project-{number}");
@@ -111,7 +111,7 @@ fn write(path: &Path, episodes: u64) -> Written {
         written.ingest += took;
         written.largest_log = written.largest_log.max(log_bytes(path));
         let rows: Vec<EmbeddedEpisode> = reader
-            .embedding_backlog(MODEL, BATCH as usize)
+            .embedding_backlog(&MODEL, BATCH as usize)
             .unwrap()
             .into_iter()
             .map(|row| EmbeddedEpisode {
@@ -121,7 +121,7 @@ fn write(path: &Path, episodes: u64) -> Written {
                 vector: vectors.of(row.id.0 as u64 - 1),
             })
             .collect();
-        let ((), took) = timed(|| drop(writer.store_embeddings(MODEL, &rows).unwrap()));
+        let ((), took) = timed(|| drop(writer.store_embeddings(&MODEL, &rows).unwrap()));
         written.embeddings += took;
         written.largest_log = written.largest_log.max(log_bytes(path));
     }

@@ -1,12 +1,14 @@
 //! Vectors of synthetic episodes: real ones, each with something of its own added, so that an episode has the neighbours that
 //! texts have.
 
-use remembrancer_processor::embed::{BertEmbedder, EMBEDDED_MODEL_ID, Embed};
+use std::sync::LazyLock;
+
+use remembrancer_processor::embed::{BertEmbedder, Embed};
 
 use super::{Numbers, Synthetic};
 
 /// The model whose vectors they are.
-pub const MODEL: &str = EMBEDDED_MODEL_ID;
+pub static MODEL: LazyLock<String> = LazyLock::new(|| BertEmbedder::embedded().unwrap().model_id().to_owned());
 /// Texts that are embedded.
 const CENTRES: usize = 2_000;
 /// Length of a vector's own part beside the embedded text's 1: it is at a cosine of about 0.8 to the text.

@@ -34,7 +34,7 @@ impl Case {
 
     fn linear(&self) -> Linear {
         let stored = vec![Stored::Floats(self.weights())];
-        Linear::new(Matrix::new(stored, self.outputs, self.inputs), &self.bias())
+        Linear::new(Matrix::new(stored, self.outputs, self.inputs), &self.bias(), None)
     }
 
     /// The plain sum, and the sum of its terms' sizes, to judge rounding by.
@@ -61,6 +61,63 @@ fn case() -> impl Strategy<Value = Case> {
         tokens,
         seed,
     })
+}
+
+/// A matrix as the built-in model has them, with `blocks` scales a row.
+#[derive(Debug)]
+struct Coded {
+    outputs: usize,
+    blocks: usize,
+    seed: usize,
+}
+
+impl Coded {
+    fn inputs(&self) -> usize {
+        64 * self.blocks
+    }
+
+    fn bias(&self) -> Vec<f32> {
+        made_up(self.outputs, self.seed)
+    }
+
+    fn codes(&self) -> Vec<u8> {
+        let code = |place: usize| (place * 37 + self.seed * 11 + place * place % 251) as u8;
+        (0..self.outputs * self.inputs()).map(code).collect()
+    }
+
+    fn scales(&self) -> Vec<f32> {
+        let values = made_up(self.outputs * self.blocks, self.seed);
+        values.iter().map(|value| f16::from_f32(value * 0.01).to_f32()).collect()
+    }
+
+    fn floats(&self) -> Vec<f32> {
+        let (codes, scales) = (&self.codes(), self.scales());
+        Stored::Codes(Codes { codes, scales }).into_floats()
+    }
+
+    fn linear(&self, bytes: Option<ByteSet>) -> Linear {
+        let (codes, scales) = (&self.codes(), self.scales());
+        let stored = vec![Stored::Codes(Codes { codes, scales })];
+        Linear::new(Matrix::new(stored, self.outputs, self.inputs()), &self.bias(), bytes)
+    }
+
+    fn of_floats(&self) -> Linear {
+        let stored = vec![Stored::Floats(self.floats())];
+        Linear::new(Matrix::new(stored, self.outputs, self.inputs()), &self.bias(), None)
+    }
+
+    /// The most that rounding a token's `values` to codes can change an output by.
+    fn rounding(&self, values: &[f32], output: usize) -> f32 {
+        let weights = &self.floats()[output * self.inputs()..];
+        let size = |values: &[f32]| values.iter().map(|value| value.abs()).sum::<f32>();
+        let step = |values: &[f32]| values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs())) / 127.0;
+        let blocks = values.chunks(64).zip(weights.chunks(64));
+        blocks.map(|(values, weights)| 0.5 * step(values) * size(weights)).sum()
+    }
+}
+
+fn coded() -> impl Strategy<Value = Coded> {
+    (1usize..100, 1usize..5, 0usize..1_000).prop_map(|(outputs, blocks, seed)| Coded { outputs, blocks, seed })
 }
 
 fn laid_out(rows: &[f32], width: usize) -> Inputs {
@@ -101,22 +158,44 @@ proptest! {
     }
 
     #[test]
-    fn codes_give_what_their_numbers_give(outputs in 1usize..100, blocks in 1usize..5, tokens in 1usize..9, seed in 0usize..1_000) {
-        let inputs = 64 * blocks;
-        let codes: Vec<u8> = (0..outputs * inputs).map(|place| (place * 37 + seed * 11 + place * place % 251) as u8).collect();
-        let scales: Vec<f32> = made_up(outputs * blocks, seed).iter().map(|value| f16::from_f32(value * 0.01).to_f32()).collect();
-        let stored = || Stored::Codes(Codes { codes: &codes, scales: scales.clone() });
-        let bias = made_up(outputs, seed);
-        let own = Linear::new(Matrix::new(vec![stored()], outputs, inputs), &bias);
-        let floats = Linear::new(Matrix::new(vec![Stored::Floats(stored().into_floats())], outputs, inputs), &bias);
-        let (own_inputs, mut room) = (laid_out(&made_up(tokens * inputs, seed), inputs), Room::default());
+    fn codes_give_what_their_numbers_give(coded in coded(), tokens in 1usize..9) {
+        let (own, floats) = (coded.linear(None), coded.of_floats());
+        let inputs = laid_out(&made_up(tokens * coded.inputs(), coded.seed), coded.inputs());
         for set in instruction_sets() {
             let [own, floats] = [&own, &floats].map(|linear| {
-                let mut result = vec![0.0; tokens * outputs];
-                set.dispatch(Product { linear, inputs: &own_inputs, target: Target::Rows(&mut result), room: &mut room });
+                let mut result = vec![0.0; tokens * coded.outputs];
+                set.dispatch(Product { linear, inputs: &inputs, target: Target::Rows(&mut result), room: &mut Room::default() });
                 result
             });
             prop_assert_eq!(own, floats, "{:?}", set);
+        }
+    }
+
+    #[test]
+    fn a_product_of_codes_differs_by_no_more_than_rounding(coded in coded(), tokens in 1usize..30) {
+        let rows = made_up(tokens * coded.inputs(), coded.seed + 1);
+        let exact = rows_of(&coded.of_floats(), &rows);
+        for set in ByteSet::found() {
+            let own = rows_of(&coded.linear(Some(set)), &rows);
+            for (place, (own, exact)) in own.iter().zip(&exact).enumerate() {
+                let values = &rows[place / coded.outputs * coded.inputs()..][..coded.inputs()];
+                let bound = coded.rounding(values, place % coded.outputs) * 1.001 + 1e-4;
+                prop_assert!((own - exact).abs() <= bound, "{set:?}: {own} {exact} {bound}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_s_codes_give_the_same_in_any_company_by_any_instructions(coded in coded(), tokens in 1usize..30) {
+        let rows = made_up(tokens * coded.inputs(), coded.seed + 1);
+        let mut all = ByteSet::found().map(|set| coded.linear(Some(set))).collect::<Vec<_>>().into_iter();
+        let Some(best) = all.next() else { return Ok(()) };
+        let together = rows_of(&best, &rows);
+        for (row, result) in rows.chunks(coded.inputs()).zip(together.chunks(coded.outputs)) {
+            prop_assert_eq!(&rows_of(&best, row)[..], result);
+        }
+        for other in all {
+            prop_assert_eq!(&rows_of(&other, &rows), &together);
         }
     }
 
@@ -143,6 +222,6 @@ proptest! {
         let stacked = Matrix::new(parts.iter().cloned().map(Stored::Floats).collect(), outputs, inputs);
         let whole = Matrix::new(vec![Stored::Floats(parts.concat())], outputs, inputs);
         let rows = made_up(inputs * 3, 1);
-        prop_assert_eq!(rows_of(&Linear::new(stacked, &bias), &rows), rows_of(&Linear::new(whole, &bias), &rows));
+        prop_assert_eq!(rows_of(&Linear::new(stacked, &bias, None), &rows), rows_of(&Linear::new(whole, &bias, None), &rows));
     }
 }

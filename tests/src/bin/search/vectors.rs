@@ -51,7 +51,7 @@ fn search(reader: &Reader, codes: &CodeIndex, prompts: &[Embedding], shards: Sha
         let (ids, took) = timed(|| codes.nearest(prompt, COARSE_LIMIT, shards, &HashSet::new()));
         let (ranked, rescored) = timed(|| {
             let mut ranked: Vec<(f32, EpisodeId)> = reader
-                .candidates(&ids, MODEL)
+                .candidates(&ids, &MODEL)
                 .unwrap()
                 .into_iter()
                 .map(|row| (prompt.cosine_with(&row.embedding.unwrap()), row.id))

@@ -1,0 +1,95 @@
+//! The sessions that a pass is about: found or made by the agent's own id, and what the pass tells of them.
+
+use rusqlite::{Connection, OptionalExtension, named_params};
+
+use super::Pass;
+use crate::ids::SessionId;
+use crate::rows::{SessionKey, SessionUpdate, TurnUpsert};
+
+/// A session of this pass.
+#[derive(Clone, Copy)]
+pub(super) struct Session<'a> {
+    pub(super) id: SessionId,
+    pub(super) excluded: bool,
+    /// The last turn of this batch: what the session's row is about.
+    pub(super) latest: Option<&'a TurnUpsert>,
+}
+
+impl<'a> Pass<'a, '_> {
+    /// The session of that key, looked up once a pass.
+    pub(super) fn session(&mut self, key: &'a SessionKey) -> rusqlite::Result<&mut Session<'a>> {
+        if !self.sessions.contains_key(key) {
+            let id = session_id(self.db, key)?;
+            let excluded = self
+                .db
+                .prepare_cached("SELECT excluded FROM sessions WHERE id = :id")?
+                .query_row([id], |row| row.get(0))?;
+            self.sessions.insert(
+                key,
+                Session {
+                    id,
+                    excluded,
+                    latest: None,
+                },
+            );
+        }
+        Ok(self.sessions.get_mut(key).expect("invariant: the session was inserted above"))
+    }
+
+    /// A title says what a session was about: it is kept only beside an episode that may be seen, so that neither what is
+    /// excluded nor what was forgotten comes back by it.
+    pub(super) fn session_news(&mut self, update: &'a SessionUpdate) -> rusqlite::Result<()> {
+        let session = *self.session(&update.session)?;
+        let title = update.title.as_ref().filter(|_| !session.excluded && !self.source_excluded);
+        self.db
+            .prepare_cached(
+                "UPDATE sessions SET
+                     title = CASE WHEN EXISTS (SELECT 1 FROM episodes WHERE session_id = :id AND hidden = 0)
+                                  THEN coalesce(:title, title) END,
+                     compacted_at = max(coalesce(:compacted, compacted_at), coalesce(compacted_at, :compacted)),
+                     started_at = min(coalesce(:started, started_at), coalesce(started_at, :started))
+                 WHERE id = :id",
+            )?
+            .execute(named_params! {
+                ":id": session.id, ":title": title, ":compacted": update.compacted_at, ":started": update.started_at,
+            })?;
+        Ok(())
+    }
+
+    /// Tells the sessions' rows of their last turns.
+    pub(super) fn update_sessions(&self) -> rusqlite::Result<()> {
+        for session in self.sessions.values() {
+            if let Some(turn) = session.latest {
+                update_session(self.db, session.id, turn)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The row of a session, made if it is new.
+pub(in crate::write) fn session_id(db: &Connection, key: &SessionKey) -> rusqlite::Result<SessionId> {
+    let known = db
+        .prepare_cached("SELECT id FROM sessions WHERE agent = :agent AND external_id = :id")?
+        .query_row(named_params! {":agent": key.agent, ":id": key.external_id}, |row| row.get(0))
+        .optional()?;
+    match known {
+        Some(id) => Ok(id),
+        None => db
+            .prepare_cached("INSERT INTO sessions (agent, external_id) VALUES (:agent, :id) RETURNING id")?
+            .query_row(named_params! {":agent": key.agent, ":id": key.external_id}, |row| row.get(0)),
+    }
+}
+
+fn update_session(db: &Connection, id: SessionId, turn: &TurnUpsert) -> rusqlite::Result<()> {
+    let first = turn.episodes.iter().map(|episode| episode.created_at).min();
+    db.prepare_cached(
+        "UPDATE sessions SET cwd = coalesce(:cwd, cwd), git_branch = coalesce(:branch, git_branch),
+             project_id = coalesce(:project, project_id), started_at = coalesce(started_at, :first)
+         WHERE id = :id",
+    )?
+    .execute(named_params! {
+        ":id": id, ":cwd": turn.cwd, ":branch": turn.git_branch, ":project": turn.project, ":first": first,
+    })?;
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! Files that are rewritten, replaced, renamed or gone, and their positions.
+
+use super::{check, check_batch, outcome};
+use crate::testing::{Store, batch, session, source, turn};
+use crate::{ByteOffset, ProblemCount};
+
+#[test]
+fn replaced_content_retires_what_was_not_seen_again() {
+    const WORDS: [&str; 6] = ["zero", "one", "two", "three", "four", "five"];
+    let mut store = Store::new();
+    let turns = |numbers: &[u8]| {
+        numbers
+            .iter()
+            .map(|&number| turn(number, "s", &[WORDS[usize::from(number)]]))
+            .collect()
+    };
+    check(&mut store, turns(&[1, 2, 3, 4]), outcome(|it| it.added = 4));
+    store
+        .writer
+        .ingest(&batch(vec![turn(3, "fork", &["three"])]))
+        .expect("stores");
+    let mut replaced = batch(turns(&[1, 5]));
+    replaced.source.generation = 1;
+    replaced.retire_older_generations = true;
+    // 3 was read last from the fork's transcript, which in this test has the same path.
+    check_batch(
+        &mut store,
+        &replaced,
+        outcome(|it| (it.unchanged, it.added, it.retired) = (1, 1, 2)),
+    );
+    assert_eq!(store.found("two"), []);
+    assert_eq!(store.found("four"), []);
+    assert_eq!(store.found("three"), [store.id(3, 0)], "a copy keeps an episode alive");
+    assert_eq!(
+        store.reader().live_context(&session("fork")).expect("reads"),
+        [store.id(3, 0)]
+    );
+    assert_eq!(store.reader().texts(&[store.id(3, 0)]).expect("reads")[0].session, "fork");
+}
+
+#[test]
+fn a_rewritten_file_retires_nothing_of_the_file_that_it_replaced() {
+    let mut store = Store::new();
+    check(&mut store, vec![turn(1, "s", &["first"])], outcome(|it| it.added = 1));
+    let mut pass = batch(vec![turn(2, "t", &["second"]), turn(3, "t", &["third"])]);
+    store.writer.replace_source(&pass.source.path).expect("notes");
+    store.writer.replace_source(&pass.source.path).expect("notes it again");
+    (pass.source.generation, pass.retire_older_generations) = (1, true);
+    check_batch(&mut store, &pass, outcome(|it| it.added = 2));
+    assert_eq!(store.found("first"), [store.id(1, 0)]);
+    let third = store.id(3, 0);
+    pass.turns.pop();
+    pass.source.generation = 2;
+    let done = store.writer.ingest(&pass).expect("stores");
+    assert_eq!((done.unchanged, done.retired, done.removed), (1, 1, vec![third]));
+    assert_eq!(store.found("first"), [store.id(1, 0)], "it has no other place any more");
+    assert_eq!(
+        store.reader().texts(&[store.id(1, 0)]).expect("reads")[0].source,
+        Some(pass.source.path),
+        "it can still be forgotten by where it came from"
+    );
+}
+
+#[test]
+fn another_source_is_not_retired() {
+    let mut store = Store::new();
+    check(&mut store, vec![turn(1, "s", &["one"])], outcome(|it| it.added = 1));
+    let mut other = batch(Vec::new());
+    other.source = source("/elsewhere.jsonl");
+    other.source.generation = 7;
+    other.retire_older_generations = true;
+    check_batch(&mut store, &other, outcome(|_| ()));
+    assert_eq!(store.found("one").len(), 1);
+}
+
+#[test]
+fn the_source_goes_along_with_its_turns() {
+    let mut store = Store::new();
+    let mut pass = batch(vec![turn(1, "s", &["one"])]);
+    let problem = |count, first_line| ProblemCount {
+        kind: "malformed-json".to_owned(),
+        count,
+        first_line,
+        first_offset: ByteOffset(9),
+    };
+    (pass.source.skipped_delta, pass.source.problems) = (2, vec![problem(2, 3)]);
+    store.writer.ingest(&pass).expect("stores");
+    pass.source.position.read_offset = ByteOffset(u64::from(u32::MAX) * 8);
+    pass.source.problems = vec![problem(1, 8)];
+    store.writer.ingest(&pass).expect("stores");
+    let row = store.reader().source(&pass.source.path).expect("reads").expect("is known");
+    assert_eq!(
+        (row.records, row.skipped, row.inode, row.position),
+        (8, 4, u64::MAX, pass.source.position.clone())
+    );
+    let stats = store.reader().stats().expect("counts");
+    assert_eq!(
+        stats.problems.iter().map(|it| (it.count, it.first_line)).collect::<Vec<_>>(),
+        [(3, 3)]
+    );
+    (pass.source.generation, pass.source.problems) = (1, Vec::new());
+    store.writer.ingest(&pass).expect("stores");
+    let row = store.reader().source(&pass.source.path).expect("reads").expect("is known");
+    assert_eq!(
+        (row.records, row.skipped, row.generation),
+        (4, 2, 1),
+        "a new generation counts anew"
+    );
+    assert_eq!(store.reader().stats().expect("counts").problems, []);
+}
+
+#[test]
+fn sources_go_missing_and_are_renamed() {
+    let mut store = Store::new();
+    store.fill(&["one"]);
+    let path = batch(Vec::new()).source.path;
+    store.writer.mark_source_missing(&path, true).expect("marks");
+    assert_eq!(store.reader().stats().expect("counts").missing_sources, 1);
+    assert_eq!(store.found("one").len(), 1, "episodes of a missing source stay");
+    store.writer.rename_source(&path, "/new.jsonl").expect("renames");
+    store
+        .writer
+        .rename_source("/unknown.jsonl", "/new.jsonl")
+        .expect("has nothing to do");
+    let sources = store.reader().sources().expect("reads");
+    assert_eq!(
+        sources.iter().map(|row| (row.path.as_str(), row.missing)).collect::<Vec<_>>(),
+        [("/new.jsonl", false)]
+    );
+}
