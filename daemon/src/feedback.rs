@@ -15,6 +15,7 @@ use remembrancer_schema::{
     EpisodeId, EpisodeText, Facets, Origin, QueryError, Reader, RecollectionUse, SessionKey, Showing, UnixMillis, Writer,
 };
 
+use crate::causes::with_causes;
 use crate::clock;
 use crate::progress::Progress;
 use crate::store::{StoreGone, StoreHandle};
@@ -48,7 +49,7 @@ impl Feedback {
     pub(crate) fn judge(&self, turns: Vec<Turn>) {
         match self.try_judge(turns) {
             Ok(used) => self.progress.used(used),
-            Err(error) => tracing::warn!(%error, "what was used of the recollections could not be told"),
+            Err(error) => tracing::warn!(error = %with_causes(&error), "what was used of the recollections could not be told"),
         }
     }
 

@@ -9,7 +9,6 @@
 mod batch;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,19 +16,23 @@ use std::time::Duration;
 use batch::Reading;
 use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::{Deadline, Stopwatch};
-use remembrancer_schema::{ProjectId, QueryError, Writer};
+use remembrancer_schema::{ProjectId, QueryError, Reader, Writer};
 
-use crate::backlog_task::SharedCodes;
+use crate::causes::with_causes;
 use crate::clock;
+use crate::codes::SharedCodes;
 use crate::control::REREADS_DONE;
 use crate::conversations::Conversations;
+use crate::exclusions::Exclusions;
 use crate::feedback::Feedback;
+use crate::mailbox::Mailbox;
 use crate::politeness::Politeness;
 use crate::progress::Progress;
 use crate::scan::{self, FileStat, KnownFile, Scan};
 use crate::source_file::{CHUNK_BYTES, SourceFile, Step};
 use crate::store::{StoreGone, StoreHandle};
-use crate::watch::{Mailbox, Watch};
+use crate::threads::contained;
+use crate::watch::Watch;
 
 /// Transcripts whose parser is kept in memory. A conversation in progress is nearly always among the last few.
 const OPEN_FILES: usize = 32;
@@ -50,8 +53,8 @@ const PAUSED_LOOK: Duration = Duration::from_millis(500);
 pub(crate) struct IngestSetup {
     /// Folders with transcripts.
     pub roots: Vec<PathBuf>,
-    /// Paths never read, from the settings.
-    pub exclude: Vec<PathBuf>,
+    /// What is never read, from the settings.
+    pub exclusions: Exclusions,
     /// Only so many of the newest, if set.
     pub newest: Option<usize>,
     /// How often everything is looked at again.
@@ -64,6 +67,8 @@ pub(crate) struct IngestSetup {
     pub known: Vec<KnownFile>,
     /// The store.
     pub writer: StoreHandle<Writer>,
+    /// The thread on which codes are changed.
+    pub background: StoreHandle<Reader>,
     /// What counts the uses of what was shown.
     pub feedback: Feedback,
     /// Where to say what happens.
@@ -101,7 +106,7 @@ pub(crate) struct Ingest {
 /// Why a file could not be taken up.
 #[derive(Debug, thiserror::Error)]
 enum IngestError {
-    #[error("the store refused a write: {0}")]
+    #[error("the store refused a write")]
     Store(#[from] QueryError),
     #[error(transparent)]
     Gone(#[from] StoreGone),
@@ -116,19 +121,6 @@ enum Look {
     /// It is to be looked at again at once.
     Again,
 }
-
-/// What a step came to where the program itself is at fault: one file must not stop the others.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|_| Panicked)
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("this program failed on its content, which is a fault to report; the file is left out until the next start")]
-struct Panicked;
-
-#[derive(Debug, thiserror::Error)]
-#[error("{0}, twice; the file is left out until the next start")]
-struct StoreRefused<'a>(&'a QueryError);
 
 impl Ingest {
     /// Prepares the thread's state.
@@ -288,8 +280,9 @@ impl Ingest {
     }
 
     fn rest_after(&mut self, error: &IngestError) -> Duration {
-        tracing::warn!(%error, "ingest rests, and tries again from where the store stands");
-        self.setup.progress.set_ingest_problem(Some(error.to_string()));
+        let problem = with_causes(error);
+        tracing::warn!(error = %problem, "ingest rests, and tries again from where the store stands");
+        self.setup.progress.set_ingest_problem(Some(problem));
         // Parsers are ahead of the store now: begin again from the stored positions.
         self.open.clear();
         self.recent.clear();
@@ -310,12 +303,9 @@ impl Ingest {
     }
 
     fn is_ours(&self, path: &Path) -> bool {
-        scan::is_transcript(path) && self.setup.roots.iter().any(|root| path.starts_with(root)) && !self.is_excluded(path)
-    }
-
-    /// Whether the settings keep `path` out: a transcript, or a session's working directory.
-    fn is_excluded(&self, path: &Path) -> bool {
-        self.setup.exclude.iter().any(|excluded| path.starts_with(excluded))
+        scan::is_transcript(path)
+            && self.setup.roots.iter().any(|root| path.starts_with(root))
+            && !self.setup.exclusions.cover(path)
     }
 
     fn scan(&mut self) {
@@ -324,7 +314,7 @@ impl Ingest {
                 watch.follow(root, &self.setup.mailbox);
             }
         }
-        let Scan { mut files, problems } = scan::scan(&self.setup.roots, &self.setup.exclude);
+        let Scan { mut files, problems } = scan::scan(&self.setup.roots, &self.setup.exclusions);
         if let Some(newest) = self.setup.newest {
             files.truncate(newest);
         }
@@ -377,7 +367,9 @@ impl Ingest {
                     }
                 }
             }
-            Ok(Err(error)) => tracing::warn!(%error, "cannot mark missing transcripts; it is tried again at the next rescan"),
+            Ok(Err(error)) => {
+                tracing::warn!(error = %with_causes(&error), "cannot mark missing transcripts; it is tried again at the next rescan");
+            }
             // The next write finds out.
             Err(_) => {}
         }
@@ -421,14 +413,14 @@ impl Ingest {
         if stat.size == 0 && self.known.get(path).is_some_and(|known| known.position.read_offset.0 > 0) {
             return Ok(Look::AtEnd);
         }
-        let step = match guarded(|| self.step(&stat)) {
+        let step = match contained(|| self.step(&stat)) {
             Ok(Ok(step)) => step,
             Ok(Err(source)) => {
                 self.leave_out(path, scan::unreadable(path, &source));
                 return Ok(Look::AtEnd);
             }
             Err(panicked) => {
-                self.poison(path, &panicked);
+                self.poison(path, &panicked.to_string());
                 return Ok(Look::AtEnd);
             }
         };
@@ -447,13 +439,16 @@ impl Ingest {
         self.projects.clear();
         self.open.remove(path);
         let again = self.refused.insert(path.to_owned());
-        !again && self.poison(path, &StoreRefused(error))
+        !again && self.poison(path, &format!("{}, twice", with_causes(error)))
     }
 
     /// Leaves a file out until the next start.
-    fn poison(&mut self, path: &Path, error: &dyn std::error::Error) -> bool {
+    fn poison(&mut self, path: &Path, why: &str) -> bool {
         self.poisoned.insert(path.to_owned());
-        self.leave_out(path, format!("{}: {error}", path.display()));
+        self.leave_out(
+            path,
+            format!("{}: {why}; the file is left out until the next start", path.display()),
+        );
         true
     }
 

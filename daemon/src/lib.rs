@@ -8,24 +8,31 @@
 //! and `embedder` beside it → `files` (the recollection file) → reply.
 
 mod backlog_task;
+mod causes;
 mod cli;
 mod clock;
+mod codes;
 pub mod config;
 mod control;
 mod conversations;
 mod daemon;
 mod embedder;
 mod eval;
+mod exclusions;
 mod feedback;
 mod files;
 mod guard;
 mod ingest_task;
 mod logging;
+mod mailbox;
 mod operations;
+mod paths;
 mod politeness;
 mod progress;
 mod project;
+mod reason;
 mod recall_task;
+mod recollection_files;
 mod reranker;
 mod scan;
 mod server;
@@ -34,6 +41,7 @@ mod source_file;
 mod status;
 mod store;
 mod threads;
+mod upkeep;
 mod watch;
 
 pub use cli::main;

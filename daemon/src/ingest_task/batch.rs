@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use remembrancer_processor::ingest::Turn;
 use remembrancer_schema::{
-    IngestBatch, IngestOutcome, NewEpisode, ProjectId, QueryError, SessionKey, TurnUpsert, UnixMillis, Writer,
+    EpisodeId, IngestBatch, IngestOutcome, NewEpisode, ProjectId, QueryError, Reader, SessionKey, TurnUpsert, UnixMillis, Writer,
 };
 
-use super::{Ingest, IngestError, Panicked, guarded};
+use super::{Ingest, IngestError};
 use crate::clock;
 use crate::project;
 use crate::scan::KnownFile;
 use crate::source_file::Step;
+use crate::threads::{Panicked, contained};
 
 /// What one step in one file brought, ready to be stored.
 pub(super) struct Reading {
@@ -50,7 +51,11 @@ impl Ingest {
         let mut turns = Vec::with_capacity(episodes.len());
         let mut kept = Vec::with_capacity(episodes.len());
         for (turn, episodes) in advance.turns.into_iter().zip(episodes) {
-            if turn.cwd.as_deref().is_none_or(|cwd| !self.is_excluded(Path::new(cwd))) {
+            if turn
+                .cwd
+                .as_deref()
+                .is_none_or(|cwd| !self.setup.exclusions.cover(Path::new(cwd)))
+            {
                 turns.push(self.upsert(&turn, episodes)?);
                 kept.push(turn);
             }
@@ -137,7 +142,7 @@ impl Ingest {
                 vec![first]
             }),
             Err(panicked) => {
-                self.poison(&first, &panicked);
+                self.poison(&first, &panicked.to_string());
                 Ok(Vec::new())
             }
         }
@@ -152,7 +157,7 @@ impl Ingest {
             writer.ingest_all(passes.iter().map(|pass| &pass.batch))
         };
         // A panic inside rolls the transaction back, and leaves the writer as it was.
-        Ok(self.setup.writer.call_blocking(move |writer| guarded(|| ingest(writer)))?)
+        Ok(self.setup.writer.call_blocking(move |writer| contained(|| ingest(writer)))?)
     }
 
     /// Takes note of what is stored now.
@@ -160,11 +165,11 @@ impl Ingest {
         let mut turns = Vec::new();
         let mut unfinished = Vec::new();
         self.setup.progress.set_ingest_problem(None);
+        self.remove_codes(outcomes);
         for (reading, outcome) in readings.into_iter().zip(outcomes) {
             for (session, at) in &reading.compacted {
                 self.setup.conversations.compacted(session, *at);
             }
-            self.setup.codes.remove(&outcome.removed);
             self.setup.progress.ingested(outcome);
             self.clear_trouble(&reading.path);
             let skipped = reading.pass.batch.source.skipped_delta;
@@ -179,5 +184,18 @@ impl Ingest {
         }
         self.setup.feedback.judge(turns);
         unfinished
+    }
+
+    /// Drops the codes of episodes that were removed.
+    fn remove_codes(&self, outcomes: &[IngestOutcome]) {
+        let removed: Vec<EpisodeId> = outcomes.iter().flat_map(|outcome| &outcome.removed).copied().collect();
+        if removed.is_empty() {
+            return;
+        }
+        let codes = self.setup.codes.clone();
+        let job = move |reader: &mut Reader| codes.remove(reader, &removed);
+        if let Err(error) = self.setup.background.call_blocking(job) {
+            tracing::warn!(%error, "codes of episodes that are gone stay until the next start");
+        }
     }
 }
