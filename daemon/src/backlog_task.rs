@@ -15,7 +15,7 @@ use crate::codes::SharedCodes;
 use crate::embedder::{EmbedderHandle, ModelState, NotEmbedded};
 use crate::politeness::Politeness;
 use crate::progress::Progress;
-use crate::store::{StoreGone, StoreHandle};
+use crate::store::{NoAnswer, StoreHandle};
 
 /// Episodes embedded between two looks at the store: a new turn waits for one such batch at most, about a quarter of a
 /// second on a slow processor.
@@ -48,7 +48,7 @@ enum BacklogError {
     #[error(transparent)]
     Store(#[from] QueryError),
     #[error(transparent)]
-    Gone(#[from] StoreGone),
+    Gone(#[from] NoAnswer),
     #[error("the model's thread has ended")]
     EmbedderGone,
     /// There is a model, and nothing can be done with it.

@@ -25,11 +25,11 @@ use crate::embedder::{self, EmbedderHandle};
 use crate::exclusions::Exclusions;
 use crate::feedback::Feedback;
 use crate::files::private_folder;
-use crate::guard::Guard;
 use crate::ingest_task::{Ingest, IngestSetup};
 use crate::mailbox::Mailbox;
 use crate::operations::Operations;
 use crate::politeness::{self, Politeness};
+use crate::presence::Presence;
 use crate::progress::Progress;
 use crate::project::Folders;
 use crate::recall_task::Recaller;
@@ -103,8 +103,8 @@ pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationTok
     };
     tasks.spawn("upkeep", finish(upkeep.run(shutdown.clone())));
     let (listeners, replacements) = mpsc::channel(1);
-    let guard = Guard::new(socket.clone(), database, listeners)?;
-    tasks.spawn("guard", guard.run(shutdown.clone()));
+    let presence = Presence::new(socket.clone(), database, listeners)?;
+    tasks.spawn("presence", presence.run(shutdown.clone()));
     tasks.spawn("server", server::serve(listener, replacements, operations, shutdown));
     tracing::info!(socket = %socket.display(), "ready");
     // A hook that met a silent daemon keeps still for a while: this one answers.

@@ -18,7 +18,7 @@ use remembrancer_schema::{
 use crate::causes::with_causes;
 use crate::clock;
 use crate::progress::Progress;
-use crate::store::{StoreGone, StoreHandle};
+use crate::store::{NoAnswer, StoreHandle};
 
 /// How long before the time of its prompt's record a turn may have been shown something, in milliseconds: agents run the
 /// hook about when they write the record, before or after.
@@ -41,7 +41,7 @@ enum FeedbackError {
     #[error(transparent)]
     Store(#[from] QueryError),
     #[error(transparent)]
-    Gone(#[from] StoreGone),
+    Gone(#[from] NoAnswer),
 }
 
 impl Feedback {

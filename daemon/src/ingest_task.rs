@@ -7,16 +7,21 @@
 //! since a position moves only with what was read before it.
 
 mod batch;
+mod open_files;
+mod rescan;
+mod troubles;
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use batch::Reading;
+use open_files::OpenFiles;
 use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::{Deadline, Stopwatch};
 use remembrancer_schema::{ProjectId, QueryError, Reader, Writer};
+use troubles::Troubles;
 
 use crate::causes::with_causes;
 use crate::clock;
@@ -28,14 +33,12 @@ use crate::feedback::Feedback;
 use crate::mailbox::Mailbox;
 use crate::politeness::Politeness;
 use crate::progress::Progress;
-use crate::scan::{self, FileStat, KnownFile, Scan};
-use crate::source_file::{CHUNK_BYTES, SourceFile, Step};
-use crate::store::{StoreGone, StoreHandle};
+use crate::scan::{self, FileStat, KnownFile};
+use crate::source_file::{CHUNK_BYTES, ReadStep, SourceFile};
+use crate::store::{NoAnswer, StoreHandle};
 use crate::threads::contained;
 use crate::watch::Watch;
 
-/// Transcripts whose parser is kept in memory. A conversation in progress is nearly always among the last few.
-const OPEN_FILES: usize = 32;
 /// Steps that a live file takes at once; the rest waits at the backfill's front.
 const LIVE_STEPS: usize = 8;
 /// What the backfill stores in one transaction at most: bytes read, but for the last step, and files. A transaction costs
@@ -86,19 +89,13 @@ pub(crate) struct Ingest {
     setup: IngestSetup,
     watch: Option<Watch>,
     known: HashMap<PathBuf, KnownFile>,
-    open: BTreeMap<PathBuf, SourceFile>,
-    recent: VecDeque<PathBuf>,
+    open: OpenFiles,
     projects: HashMap<String, Option<ProjectId>>,
     backfill: VecDeque<PathBuf>,
     reread: HashSet<PathBuf>,
     /// How many times reading everything again was asked for and is not done yet.
     rereads: u64,
-    /// Files on whose content the program or the store failed, left out until the next start.
-    poisoned: HashSet<PathBuf>,
-    /// Files that the store refused and that are tried once more.
-    refused: HashSet<PathBuf>,
-    /// Files of which `status` tells that they are left out or can't be read.
-    troubled: HashSet<PathBuf>,
+    troubles: Troubles,
     flushes: Vec<tokio::sync::oneshot::Sender<()>>,
     next_scan: Deadline,
 }
@@ -109,7 +106,7 @@ enum IngestError {
     #[error("the store refused a write")]
     Store(#[from] QueryError),
     #[error(transparent)]
-    Gone(#[from] StoreGone),
+    Gone(#[from] NoAnswer),
 }
 
 /// What a look at a file came to.
@@ -138,18 +135,15 @@ impl Ingest {
             .map(|known| (known.stat.path.clone(), known.clone()))
             .collect();
         Self {
+            troubles: Troubles::new(Arc::clone(&setup.progress)),
             setup,
             watch,
             known,
-            open: BTreeMap::new(),
-            recent: VecDeque::new(),
+            open: OpenFiles::default(),
             projects: HashMap::new(),
             backfill: VecDeque::new(),
             reread: HashSet::new(),
             rereads: 0,
-            poisoned: HashSet::new(),
-            refused: HashSet::new(),
-            troubled: HashSet::new(),
             flushes: Vec::new(),
             next_scan: Deadline::after(Duration::ZERO),
         }
@@ -195,7 +189,7 @@ impl Ingest {
         if times > 0 {
             self.rereads += times;
             self.reread = self.known.keys().cloned().collect();
-            self.open.clear();
+            self.open.close_all();
         }
     }
 
@@ -284,8 +278,7 @@ impl Ingest {
         tracing::warn!(error = %problem, "ingest rests, and tries again from where the store stands");
         self.setup.progress.set_ingest_problem(Some(problem));
         // Parsers are ahead of the store now: begin again from the stored positions.
-        self.open.clear();
-        self.recent.clear();
+        self.open.close_all();
         self.projects.clear();
         if self.rereads > 0 {
             self.reread = self.known.keys().cloned().collect();
@@ -308,88 +301,6 @@ impl Ingest {
             && !self.setup.exclusions.cover(path)
     }
 
-    fn scan(&mut self) {
-        if let Some(watch) = &mut self.watch {
-            for root in &self.setup.roots {
-                watch.follow(root, &self.setup.mailbox);
-            }
-        }
-        let Scan { mut files, problems } = scan::scan(&self.setup.roots, &self.setup.exclusions);
-        if let Some(newest) = self.setup.newest {
-            files.truncate(newest);
-        }
-        self.setup.progress.set_scan(files.len(), problems);
-        self.mark_missing(&files);
-        self.clear_troubles();
-        let waiting: HashSet<&PathBuf> = self.backfill.iter().collect();
-        let fresh: Vec<PathBuf> = files
-            .into_iter()
-            .filter(|stat| !waiting.contains(&stat.path))
-            .filter(|stat| {
-                let unread = self
-                    .known
-                    .get(&stat.path)
-                    .is_none_or(|known| !scan::is_untouched(stat, known));
-                unread || self.reread.contains(&stat.path)
-            })
-            .map(|stat| stat.path)
-            .collect();
-        drop(waiting);
-        // What changed since the last look is newer than what still waits.
-        self.backfill = fresh.into_iter().chain(self.backfill.drain(..)).collect();
-        self.setup.progress.set_waiting_files(self.backfill.len());
-        self.next_scan = Deadline::after(self.setup.rescan);
-    }
-
-    /// A transcript that is gone keeps its episodes: it is only marked.
-    fn mark_missing(&mut self, files: &[FileStat]) {
-        let present: HashSet<&Path> = files.iter().map(|stat| stat.path.as_path()).collect();
-        let changed: Vec<(PathBuf, bool)> = self
-            .known
-            .iter()
-            .filter(|(path, known)| known.missing == present.contains(path.as_path()) && (known.missing || !path.exists()))
-            .map(|(path, known)| (path.clone(), !known.missing))
-            .collect();
-        if changed.is_empty() {
-            return;
-        }
-        let marked = self.setup.writer.call_blocking(move |writer| {
-            changed
-                .iter()
-                .try_for_each(|(path, missing)| writer.mark_source_missing(&path.to_string_lossy(), *missing))
-                .map(|()| changed)
-        });
-        match marked {
-            Ok(Ok(changed)) => {
-                for (path, missing) in changed {
-                    if let Some(known) = self.known.get_mut(&path) {
-                        known.missing = missing;
-                    }
-                }
-            }
-            Ok(Err(error)) => {
-                tracing::warn!(error = %with_causes(&error), "cannot mark missing transcripts; it is tried again at the next rescan");
-            }
-            // The next write finds out.
-            Err(_) => {}
-        }
-    }
-
-    /// A file that is gone is no trouble any more, and another one in its place may be none.
-    fn clear_troubles(&mut self) {
-        let gone: Vec<PathBuf> = self.troubled.iter().filter(|path| !path.exists()).cloned().collect();
-        for path in gone {
-            self.clear_trouble(&path);
-        }
-    }
-
-    fn clear_trouble(&mut self, path: &Path) {
-        self.poisoned.remove(path);
-        self.refused.remove(path);
-        self.troubled.remove(path);
-        self.setup.progress.clear_file_problem(path);
-    }
-
     /// Takes one step in the file at `path`. Returns whether its end was reached.
     fn advance(&mut self, path: &Path) -> Result<bool, IngestError> {
         match self.look(path)? {
@@ -402,11 +313,11 @@ impl Ingest {
     /// Reads what is new in the file at `path`, at most one step.
     fn look(&mut self, path: &Path) -> Result<Look, IngestError> {
         let Some(stat) = scan::stat(path) else {
-            self.open.remove(path);
-            self.clear_trouble(path);
+            self.open.close(path);
+            self.troubles.clear(path);
             return Ok(Look::AtEnd);
         };
-        if self.poisoned.contains(path) {
+        if self.troubles.leaves_out(path) {
             return Ok(Look::AtEnd);
         }
         // A file that is written anew is empty for a moment, and can't be told then from another one.
@@ -416,11 +327,13 @@ impl Ingest {
         let step = match contained(|| self.step(&stat)) {
             Ok(Ok(step)) => step,
             Ok(Err(source)) => {
-                self.leave_out(path, scan::unreadable(path, &source));
+                self.open.close(path);
+                self.troubles.unreadable(path, scan::unreadable(path, &source));
                 return Ok(Look::AtEnd);
             }
             Err(panicked) => {
-                self.poison(path, &panicked.to_string());
+                self.open.close(path);
+                self.troubles.poison(path, &panicked.to_string());
                 return Ok(Look::AtEnd);
             }
         };
@@ -437,49 +350,18 @@ impl Ingest {
     /// forgotten meanwhile: so it is tried once more, with nothing remembered. Returns whether that is the end of it.
     fn refuse(&mut self, path: &Path, error: &QueryError) -> bool {
         self.projects.clear();
-        self.open.remove(path);
-        let again = self.refused.insert(path.to_owned());
-        !again && self.poison(path, &format!("{}, twice", with_causes(error)))
+        self.open.close(path);
+        self.troubles.refuse(path, error)
     }
 
-    /// Leaves a file out until the next start.
-    fn poison(&mut self, path: &Path, why: &str) -> bool {
-        self.poisoned.insert(path.to_owned());
-        self.leave_out(
-            path,
-            format!("{}: {why}; the file is left out until the next start", path.display()),
-        );
-        true
-    }
-
-    fn leave_out(&mut self, path: &Path, problem: String) {
-        self.open.remove(path);
-        tracing::warn!("{problem}");
-        self.troubled.insert(path.to_owned());
-        self.setup.progress.add_file_problem(path, problem);
-    }
-
-    fn step(&mut self, stat: &FileStat) -> std::io::Result<Step> {
+    fn step(&mut self, stat: &FileStat) -> std::io::Result<ReadStep> {
         let agent = Agent::ClaudeCode;
-        let mut file = match self.open.remove(&stat.path) {
-            Some(file) if file.still_continues(stat)? => file,
-            _ => {
-                let again = self.reread.contains(&stat.path);
-                let file = SourceFile::open(agent, stat, self.known.get(&stat.path), again)?;
-                self.reread.remove(&stat.path);
-                file
-            }
-        };
-        let step = file.step(agent, stat)?;
-        self.open.insert(stat.path.clone(), file);
-        self.recent.retain(|path| *path != stat.path);
-        self.recent.push_back(stat.path.clone());
-        if self.recent.len() > OPEN_FILES
-            && let Some(oldest) = self.recent.pop_front()
-        {
-            self.open.remove(&oldest);
-        }
-        Ok(step)
+        self.open.step(agent, stat, || {
+            let again = self.reread.contains(&stat.path);
+            let file = SourceFile::open(agent, stat, self.known.get(&stat.path), again)?;
+            self.reread.remove(&stat.path);
+            Ok(file)
+        })
     }
 }
 

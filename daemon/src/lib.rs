@@ -5,7 +5,7 @@
 //! `feedback` counts what the line shows to have been used.
 //!
 //! The path of a prompt: `server` → `operations` → `recall_task` (deadline) → `store`'s reader with the processor's recall,
-//! and `embedder` beside it → `files` (the recollection file) → reply.
+//! and `embedder` beside it → `recollection_files` → reply.
 
 mod backlog_task;
 mod causes;
@@ -21,13 +21,13 @@ mod eval;
 mod exclusions;
 mod feedback;
 mod files;
-mod guard;
 mod ingest_task;
 mod logging;
 mod mailbox;
 mod operations;
 mod paths;
 mod politeness;
+mod presence;
 mod progress;
 mod project;
 mod reason;

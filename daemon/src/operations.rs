@@ -14,7 +14,7 @@ use crate::mailbox::Mailbox;
 use crate::recall_task::Recaller;
 use crate::recollection_files;
 use crate::status::DaemonStatus;
-use crate::store::{StoreGone, StoreHandle};
+use crate::store::{NoAnswer, StoreHandle};
 use crate::threads::Panicked;
 
 /// Performs requests.
@@ -35,7 +35,7 @@ enum Refusal {
     #[error(transparent)]
     Control(#[from] ControlError),
     #[error(transparent)]
-    Gone(#[from] StoreGone),
+    Gone(#[from] NoAnswer),
 }
 
 impl Operations {
@@ -76,7 +76,7 @@ impl Operations {
     async fn flush(&self) -> Result<Value, Refusal> {
         let (done, receipt) = tokio::sync::oneshot::channel();
         self.mailbox.flush(done);
-        receipt.await.map_err(|_| StoreGone::Closed)?;
+        receipt.await.map_err(|_| NoAnswer::Closed)?;
         // A pause, or a store that refuses writes, lets those who wait go, too.
         let paused = self.recaller.progress.is_paused(clock::now());
         let problem = self.recaller.progress.ingest_problem();

@@ -29,7 +29,7 @@ use crate::project::{self, Folders};
 use crate::reason::Reason;
 use crate::recollection_files;
 use crate::reranker::Reranker;
-use crate::store::{StoreGone, StoreHandle};
+use crate::store::{NoAnswer, StoreHandle};
 
 /// The agent in whose name the command line asks.
 pub(crate) const CLI_AGENT: &str = "cli";
@@ -142,9 +142,12 @@ impl Recaller {
         let asked = search.asked.clone();
         let mut found = self.search(search).await;
         if deadline.has_passed() {
-            // Slow and not absent: the hook need not keep still. Nobody reads this answer, so nothing of it counts as shown.
+            // Slow and not absent: the hook need not keep still.
             backoff::end(&self.places.backoff_file());
-            found = Found::Silent(Reason::OUT_OF_TIME);
+            // Nobody reads this answer, so nothing of it counts as shown.
+            if !matches!(found, Found::Silent(Reason::Excluded)) {
+                found = Found::Silent(Reason::OUT_OF_TIME);
+            }
         }
         watch.lap("whole");
         let took: Duration = watch.total();
@@ -187,8 +190,8 @@ impl Recaller {
         let deadline = search.deadline;
         let answer = match self.prompts.offer(move |reader| search.run(reader)) {
             Ok(answer) => answer,
-            Err(StoreGone::Busy) => return Found::Silent(Reason::Busy),
-            Err(StoreGone::Closed) => return Found::Silent(Reason::Stopping),
+            Err(NoAnswer::Busy) => return Found::Silent(Reason::Busy),
+            Err(NoAnswer::Closed) => return Found::Silent(Reason::Stopping),
         };
         match tokio::time::timeout(deadline.remaining(), answer).await {
             Ok(Ok(found)) => found,
@@ -254,7 +257,7 @@ impl Recaller {
             match writer.call(move |writer| writer.record_recollection(&log)).await {
                 Ok(Ok(_)) => conversations.stored(&session, &shown),
                 Ok(Err(error)) => tracing::warn!(error = %with_causes(&error), "what was shown could not be stored"),
-                Err(StoreGone::Closed | StoreGone::Busy) => {}
+                Err(NoAnswer::Closed | NoAnswer::Busy) => {}
             }
         });
     }

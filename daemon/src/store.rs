@@ -25,7 +25,7 @@ type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
 
 /// The thread behind a handle has ended, its queue is full, or it failed on the job.
 #[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StoreGone {
+pub(crate) enum NoAnswer {
     /// The thread has ended, since the daemon is stopping, or the job panicked.
     #[error("the store gave no answer: the daemon is stopping, or failed on this; see its log")]
     Closed,
@@ -49,25 +49,25 @@ impl<S: 'static> StoreHandle<S> {
     /// Runs `job` on a thread of this store, waiting for a place in the queue.
     ///
     /// # Errors
-    /// [`StoreGone::Closed`].
-    pub(crate) async fn call<T: Send + 'static>(&self, job: impl FnOnce(&mut S) -> T + Send + 'static) -> Result<T, StoreGone> {
+    /// [`NoAnswer::Closed`].
+    pub(crate) async fn call<T: Send + 'static>(&self, job: impl FnOnce(&mut S) -> T + Send + 'static) -> Result<T, NoAnswer> {
         let (reply, answer) = oneshot::channel();
-        self.jobs.send(boxed(job, reply)).await.map_err(|_| StoreGone::Closed)?;
-        answer.await.map_err(|_| StoreGone::Closed)
+        self.jobs.send(boxed(job, reply)).await.map_err(|_| NoAnswer::Closed)?;
+        answer.await.map_err(|_| NoAnswer::Closed)
     }
 
     /// Runs `job` if there is a place in the queue now.
     ///
     /// # Errors
-    /// [`StoreGone::Busy`] where the queue is full, [`StoreGone::Closed`].
+    /// [`NoAnswer::Busy`] where the queue is full, [`NoAnswer::Closed`].
     pub(crate) fn offer<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut S) -> T + Send + 'static,
-    ) -> Result<oneshot::Receiver<T>, StoreGone> {
+    ) -> Result<oneshot::Receiver<T>, NoAnswer> {
         let (reply, answer) = oneshot::channel();
         self.jobs.try_send(boxed(job, reply)).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => StoreGone::Busy,
-            mpsc::error::TrySendError::Closed(_) => StoreGone::Closed,
+            mpsc::error::TrySendError::Full(_) => NoAnswer::Busy,
+            mpsc::error::TrySendError::Closed(_) => NoAnswer::Closed,
         })?;
         Ok(answer)
     }
@@ -75,14 +75,11 @@ impl<S: 'static> StoreHandle<S> {
     /// As [`StoreHandle::call`], for a thread that is not a task.
     ///
     /// # Errors
-    /// [`StoreGone::Closed`].
-    pub(crate) fn call_blocking<T: Send + 'static>(
-        &self,
-        job: impl FnOnce(&mut S) -> T + Send + 'static,
-    ) -> Result<T, StoreGone> {
+    /// [`NoAnswer::Closed`].
+    pub(crate) fn call_blocking<T: Send + 'static>(&self, job: impl FnOnce(&mut S) -> T + Send + 'static) -> Result<T, NoAnswer> {
         let (reply, answer) = oneshot::channel();
-        self.jobs.blocking_send(boxed(job, reply)).map_err(|_| StoreGone::Closed)?;
-        answer.blocking_recv().map_err(|_| StoreGone::Closed)
+        self.jobs.blocking_send(boxed(job, reply)).map_err(|_| NoAnswer::Closed)?;
+        answer.blocking_recv().map_err(|_| NoAnswer::Closed)
     }
 }
 
@@ -254,7 +251,7 @@ mod tests {
         };
         let handle = spawner.spawn("store-test", vec![fake]).unwrap();
         let failed: Result<(), _> = handle.call_blocking(|_| panic!("on purpose"));
-        assert_eq!(failed, Err(StoreGone::Closed));
+        assert_eq!(failed, Err(NoAnswer::Closed));
         assert_eq!(handle.call_blocking(|fake| fake.mends), Ok(1), "mended, and going on");
         drop(handle);
         assert!(spawner.threads.join());

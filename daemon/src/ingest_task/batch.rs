@@ -12,7 +12,7 @@ use super::{Ingest, IngestError};
 use crate::clock;
 use crate::project;
 use crate::scan::KnownFile;
-use crate::source_file::Step;
+use crate::source_file::ReadStep;
 use crate::threads::{Panicked, contained};
 
 /// What one step in one file brought, ready to be stored.
@@ -26,11 +26,11 @@ pub(super) struct Reading {
     /// The turns, for what they show to have been used.
     turns: Vec<Turn>,
     compacted: Vec<(SessionKey, UnixMillis)>,
-    pass: Arc<Pass>,
+    to_store: Arc<ToStore>,
 }
 
 /// What the writer is given of a step.
-struct Pass {
+struct ToStore {
     batch: IngestBatch,
     /// Whether the file is another one than was read before under its name.
     replaces: bool,
@@ -38,8 +38,8 @@ struct Pass {
 
 impl Ingest {
     /// Makes of what a step brought what is stored of it: the projects are found here.
-    pub(super) fn reading(&mut self, step: Step) -> Result<Reading, IngestError> {
-        let Step {
+    pub(super) fn reading(&mut self, step: ReadStep) -> Result<Reading, IngestError> {
+        let ReadStep {
             advance,
             episodes,
             source,
@@ -80,7 +80,7 @@ impl Ingest {
             known,
             turns: kept,
             compacted,
-            pass: Arc::new(Pass { batch, replaces }),
+            to_store: Arc::new(ToStore { batch, replaces }),
         })
     }
 
@@ -142,19 +142,20 @@ impl Ingest {
                 vec![first]
             }),
             Err(panicked) => {
-                self.poison(&first, &panicked.to_string());
+                self.open.close(&first);
+                self.troubles.poison(&first, &panicked.to_string());
                 Ok(Vec::new())
             }
         }
     }
 
     fn write(&self, readings: &[Reading]) -> Result<Result<Result<Vec<IngestOutcome>, QueryError>, Panicked>, IngestError> {
-        let passes: Vec<Arc<Pass>> = readings.iter().map(|reading| Arc::clone(&reading.pass)).collect();
+        let steps: Vec<Arc<ToStore>> = readings.iter().map(|reading| Arc::clone(&reading.to_store)).collect();
         let ingest = move |writer: &mut Writer| {
-            for pass in passes.iter().filter(|pass| pass.replaces) {
-                writer.replace_source(&pass.batch.source.path)?;
+            for step in steps.iter().filter(|step| step.replaces) {
+                writer.replace_source(&step.batch.source.path)?;
             }
-            writer.ingest_all(passes.iter().map(|pass| &pass.batch))
+            writer.ingest_all(steps.iter().map(|step| &step.batch))
         };
         // A panic inside rolls the transaction back, and leaves the writer as it was.
         Ok(self.setup.writer.call_blocking(move |writer| contained(|| ingest(writer)))?)
@@ -171,8 +172,8 @@ impl Ingest {
                 self.setup.conversations.compacted(session, *at);
             }
             self.setup.progress.ingested(outcome);
-            self.clear_trouble(&reading.path);
-            let skipped = reading.pass.batch.source.skipped_delta;
+            self.troubles.clear(&reading.path);
+            let skipped = reading.to_store.batch.source.skipped_delta;
             if skipped > 0 {
                 tracing::warn!(file = %reading.path.display(), skipped, "lines that could not be read were passed over; see `remembrancer status`");
             }

@@ -207,7 +207,7 @@ fn a_rest_forgets_what_was_remembered() {
     let mut ingest = place.start();
     read(&mut ingest, &path);
     assert!(!ingest.projects.is_empty());
-    let rest = ingest.rest_after(&IngestError::Gone(StoreGone::Busy));
+    let rest = ingest.rest_after(&IngestError::Gone(NoAnswer::Busy));
     assert_eq!((rest, ingest.projects.len(), ingest.open.len()), (AFTER_FAILURE, 0, 0));
 }
 
