@@ -53,12 +53,12 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case::nothing("s", Some("/work/shop"), false)]
+    #[case::nothing("s", Some("/srv/shop"), false)]
     #[case::no_folder("s", None, false)]
     #[case::the_settings("s", Some("/by/settings/below"), true)]
     #[case::the_user("s", Some("/by/user/below"), true)]
     #[case::a_sibling("s", Some("/by/user-too"), false)]
-    #[case::the_session("kept out", Some("/work/shop"), true)]
+    #[case::the_session("kept out", Some("/srv/shop"), true)]
     #[case::the_session_without_a_folder("kept out", None, true)]
     fn a_prompt_is_kept_out_by(#[case] session: &str, #[case] cwd: Option<&str>, #[case] expected: bool) {
         let folder = tempfile::tempdir().unwrap();

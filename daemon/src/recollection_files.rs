@@ -15,7 +15,7 @@ const WRITING: Duration = Duration::from_mins(1);
 
 /// Writes `text` to `path`, unless `deadline` has passed. A failure is logged: the prompt is answered all the same.
 pub(crate) fn write(path: &Path, text: &str, deadline: Deadline) {
-    match write_atomically(path, text, Some(deadline)) {
+    match write_atomically(path, text, deadline) {
         Ok(true) => {}
         Ok(false) => tracing::debug!("too late for the recollection file"),
         Err(error) => tracing::warn!(%error, "the recollection file could not be written"),
