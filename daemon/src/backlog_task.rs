@@ -1,22 +1,21 @@
 //! The embedding backlog: episodes without a vector of the current model, newest first, in small batches that yield.
 
 use std::collections::HashSet;
-use std::fmt::Display;
-use std::ops::Deref;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use remembrancer_processor::Stopwatch;
 use remembrancer_processor::embed::{Embed, Embedding, passage};
-use remembrancer_processor::recall::CodeIndex;
 use remembrancer_schema::{BacklogRow, EmbeddedEpisode, EpisodeId, QueryError, Reader, Writer};
 use tokio_util::sync::CancellationToken;
 
+use crate::causes::with_causes;
 use crate::clock;
+use crate::codes::SharedCodes;
 use crate::embedder::{EmbedderHandle, ModelState, NotEmbedded};
 use crate::politeness::Politeness;
 use crate::progress::Progress;
-use crate::store::{StoreGone, StoreHandle};
+use crate::store::{NoAnswer, StoreHandle};
 
 /// Episodes embedded between two looks at the store: a new turn waits for one such batch at most, about a quarter of a
 /// second on a slow processor.
@@ -25,88 +24,6 @@ const BATCH: usize = 8;
 const LOOK: Duration = Duration::from_mins(1);
 /// How long the backlog rests after the store refused a write.
 const AFTER_FAILURE: Duration = Duration::from_secs(10);
-
-/// The codes of all embedded episodes, shared by the prompts and the backlog.
-///
-/// They follow the store by one rule: whatever changes them reads the store and changes them within one job of the
-/// `store-background` thread. That thread does one job at a time, so the later job has seen all that the earlier had.
-#[derive(Clone)]
-pub(crate) struct SharedCodes(Arc<Codes>);
-
-struct Codes {
-    /// Held for writing for a few instructions.
-    index: RwLock<CodeIndex>,
-    /// The dimension of the model whose vectors are current, once that is settled. Before, the store may hold another's.
-    adopted: OnceLock<usize>,
-}
-
-impl Deref for SharedCodes {
-    type Target = RwLock<CodeIndex>;
-
-    fn deref(&self) -> &RwLock<CodeIndex> {
-        &self.0.index
-    }
-}
-
-impl SharedCodes {
-    /// Drops the codes of episodes that the store no longer has. Ids are never given twice, so this needs no order.
-    pub(crate) fn remove(&self, ids: &[EpisodeId]) {
-        if ids.is_empty() {
-            return;
-        }
-        self.write().unwrap_or_else(PoisonError::into_inner).remove(ids);
-    }
-
-    /// No codes, for vectors of `dimension` components until a model is adopted.
-    pub(crate) fn new(dimension: usize) -> Self {
-        Self(Arc::new(Codes {
-            index: RwLock::new(CodeIndex::new(dimension)),
-            adopted: OnceLock::new(),
-        }))
-    }
-
-    /// Loads all codes of the model that the store was just told of. Returns how many there are.
-    fn adopt(&self, reader: &Reader, dimension: usize) -> Result<usize, QueryError> {
-        let loaded = self.load(reader, dimension)?;
-        self.0.adopted.get_or_init(|| dimension);
-        Ok(loaded)
-    }
-
-    /// Loads all codes again, after episodes were hidden, shown or deleted. Before a model is adopted there is nothing to
-    /// do: that loads them.
-    ///
-    /// # Errors
-    /// The store's error; the codes stay as they were.
-    pub(crate) fn reload(&self, reader: &Reader) -> Result<(), QueryError> {
-        match self.0.adopted.get() {
-            Some(dimension) => self.load(reader, *dimension).map(drop),
-            None => Ok(()),
-        }
-    }
-
-    fn load(&self, reader: &Reader, dimension: usize) -> Result<usize, QueryError> {
-        let mut codes = CodeIndex::new(dimension);
-        reader.for_each_code(|id, project, code| codes.insert(id, project, code))?;
-        let loaded = codes.len();
-        *self.write().unwrap_or_else(PoisonError::into_inner) = codes;
-        Ok(loaded)
-    }
-
-    /// Brings the codes of `changed` in step with the store: those that were hidden or deleted meanwhile have none.
-    fn renew(&self, reader: &Reader, model_id: &str, changed: &[EpisodeId]) -> Result<(), QueryError> {
-        let codes: Vec<_> = reader
-            .candidates(changed, model_id)?
-            .into_iter()
-            .filter_map(|row| Some((row.id, row.project, Embedding::from_unit(row.embedding?).bit_code())))
-            .collect();
-        let mut index = self.write().unwrap_or_else(PoisonError::into_inner);
-        index.remove(changed);
-        for (id, project, code) in &codes {
-            index.insert(*id, *project, code);
-        }
-        Ok(())
-    }
-}
 
 /// What the backlog works with.
 pub(crate) struct Backlog {
@@ -131,7 +48,7 @@ enum BacklogError {
     #[error(transparent)]
     Store(#[from] QueryError),
     #[error(transparent)]
-    Gone(#[from] StoreGone),
+    Gone(#[from] NoAnswer),
     #[error("the model's thread has ended")]
     EmbedderGone,
     /// There is a model, and nothing can be done with it.
@@ -161,7 +78,7 @@ impl Backlog {
                 Ok(()) => return,
                 Err(BacklogError::Unusable(reason)) => self.embedder.give_up(reason),
                 Err(error) => {
-                    tracing::error!(%error, "embedding ends");
+                    tracing::error!(error = %with_causes(&error), "embedding ends");
                     return;
                 }
             }
@@ -175,7 +92,7 @@ impl Backlog {
             let rest = match self.round(model, &mut memory, shutdown).await {
                 Ok(()) => LOOK,
                 Err(BacklogError::Store(error)) => {
-                    tracing::warn!(%error, "embedding rests, and tries again");
+                    tracing::warn!(error = %with_causes(&error), "embedding rests, and tries again");
                     AFTER_FAILURE
                 }
                 Err(error) => return Err(error),
@@ -204,7 +121,7 @@ impl Backlog {
             .call(move |writer| writer.set_embedding_model(&model_id, dimension))
             .await?
             .map_err(|error| match error {
-                QueryError::Invalid { .. } => BacklogError::Unusable(error.to_string()),
+                QueryError::Invalid { .. } => BacklogError::Unusable(with_causes(&error)),
                 other => other.into(),
             })?;
         let codes = self.codes.clone();
@@ -266,8 +183,8 @@ impl Backlog {
         for (row, text) in rows.iter().zip(texts) {
             match self.embed_texts(vec![text]).await? {
                 Ok(mut single) if !single.is_empty() => one_by_one.push(embedded(row, single.remove(0))),
-                Ok(_) => leave_out(row.id, &"the model gave nothing", failed),
-                Err(error) => leave_out(row.id, &error, failed),
+                Ok(_) => leave_out(row.id, "the model gave nothing", failed),
+                Err(error) => leave_out(row.id, &with_causes(&error), failed),
             }
         }
         Ok(one_by_one)
@@ -299,7 +216,7 @@ impl Backlog {
             Err(error @ QueryError::Invalid { .. }) => {
                 // The model's fault, and so the same the next time.
                 for id in ids {
-                    leave_out(id, &error, failed);
+                    leave_out(id, &with_causes(&error), failed);
                 }
                 return Ok(0);
             }
@@ -313,7 +230,7 @@ impl Backlog {
     }
 }
 
-fn leave_out(id: EpisodeId, why: &dyn Display, failed: &mut HashSet<EpisodeId>) {
+fn leave_out(id: EpisodeId, why: &str, failed: &mut HashSet<EpisodeId>) {
     tracing::warn!(episode = id.0, %why, "an episode can't be embedded; it is found by its words alone");
     failed.insert(id);
 }

@@ -1,16 +1,19 @@
 //! The settings: `default.toml` in the binary, overlaid by the user's file, checked into a [`Config`].
 //!
-//! Comes in: text. Goes out: values with units and ranges checked, or an error that names file, line and remedy. Nothing
-//! here reads the environment, except for which file to read, which the caller says.
+//! Comes in: text. Goes out: values with units and ranges checked, or an error that names file, line and remedy. Every
+//! default stands in `default.toml`. Nothing here reads the environment: which file to read, and the home folder, the caller
+//! says.
+
+mod check;
+mod file;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use remembrancer_hooks::clock::BUDGET;
+use check::Check;
+use file::ConfigFile;
 use remembrancer_processor::embed::DeviceChoice;
-use remembrancer_processor::recall::{FLOOR, Floor, PROFILES, Profile, RRF, RecallSettings, ScopeRule, V2};
-use remembrancer_processor::rerank::Blend;
-use serde::Deserialize;
+use remembrancer_processor::recall::{RRF, RecallSettings, V2};
 
 /// The settings as shipped, in the form in which a user writes them.
 pub const DEFAULT_TOML: &str = include_str!("config/default.toml");
@@ -79,7 +82,7 @@ pub struct Transcripts {
     pub claude_code: Vec<PathBuf>,
     /// Whether the usual folder is read, too.
     pub usual_folders: bool,
-    /// Paths never read.
+    /// Paths never read, as they are written and as transcripts have them.
     pub exclude: Vec<PathBuf>,
     /// Read at most this many of the newest; `None` reads all.
     pub newest: Option<usize>,
@@ -87,86 +90,15 @@ pub struct Transcripts {
     pub rescan: Duration,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct ConfigFile {
-    transcripts: TranscriptsFile,
-    recall: RecallFile,
-    fusion: FusionFile,
-    gate: GateFile,
-    embedding: EmbeddingFile,
-    reranker: RerankerFile,
-    backfill: BackfillFile,
-    log: LogFile,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct TranscriptsFile {
-    claude_code: Option<Vec<PathBuf>>,
-    usual_folders: Option<bool>,
-    exclude: Option<Vec<PathBuf>>,
-    newest: Option<usize>,
-    rescan: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct RecallFile {
-    budget: Option<String>,
-    scope: Option<String>,
-    top: Option<usize>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct FusionFile {
-    profile: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct GateFile {
-    least_probability: Option<f64>,
-    ample_cosine: Option<f32>,
-    same_topic_cosine: Option<f32>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct EmbeddingFile {
-    model_dir: Option<String>,
-    device: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct RerankerFile {
-    model_dir: Option<String>,
-    blend: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct BackfillFile {
-    cpu: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct LogFile {
-    level: Option<String>,
-}
-
 impl Config {
-    /// Reads the settings in `path`; a file that does not exist is an empty one.
+    /// Reads the settings in `path`, of the user whose home is `home`; a file that does not exist is an empty one.
     ///
     /// # Errors
     /// [`ConfigError`], naming the file, the line or key, and the remedy.
-    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+    pub fn load(path: &Path, home: &Path) -> Result<Self, ConfigError> {
         match fs_err::read_to_string(path) {
-            Ok(text) => Self::parse(path, &text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::parse(path, ""),
+            Ok(text) => Self::parse(path, &text, home),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::parse(path, "", home),
             Err(source) => Err(ConfigError::Read {
                 path: path.to_owned(),
                 source,
@@ -188,197 +120,27 @@ impl Config {
     ///
     /// # Errors
     /// As for [`Config::load`].
-    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
-        let shipped: ConfigFile = read_toml(Path::new("default.toml"), DEFAULT_TOML)?;
-        let user: ConfigFile = read_toml(path, text)?;
-        Layers { path, user, shipped }.check()
+    pub fn parse(path: &Path, text: &str, home: &Path) -> Result<Self, ConfigError> {
+        let shipped = ConfigFile::read(Path::new("default.toml"), DEFAULT_TOML)?;
+        let settings = ConfigFile::read(path, text)?.over(shipped);
+        Check { path, home }.config(settings)
     }
-}
-
-fn read_toml(path: &Path, text: &str) -> Result<ConfigFile, ConfigError> {
-    toml::from_str(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start).min(text.len());
-        let line = text[..at].matches('\n').count() + 1;
-        ConfigError::Parse {
-            path: path.to_owned(),
-            line,
-            message: error.message().to_owned(),
-        }
-    })
-}
-
-struct Layers<'a> {
-    path: &'a Path,
-    user: ConfigFile,
-    shipped: ConfigFile,
-}
-
-impl Layers<'_> {
-    fn check(self) -> Result<Config, ConfigError> {
-        let Self { path, user, shipped } = self;
-        let refuse = |key, value: &str, remedy: String| ConfigError::Value {
-            path: path.to_owned(),
-            key,
-            value: value.to_owned(),
-            remedy,
-        };
-        let rescan = user.transcripts.rescan.or(shipped.transcripts.rescan).unwrap_or_default();
-        let budget_text = user.recall.budget.or(shipped.recall.budget).unwrap_or_default();
-        let budget = duration("recall.budget", &budget_text, &refuse)?;
-        if budget > BUDGET || budget < Duration::from_millis(20) {
-            return Err(refuse(
-                "recall.budget",
-                &budget_text,
-                format!("choose between 20ms and {}ms", BUDGET.as_millis()),
-            ));
-        }
-        let device = user.embedding.device.or(shipped.embedding.device).unwrap_or_default();
-        let cpu = user.backfill.cpu.or(shipped.backfill.cpu).unwrap_or_default();
-        Ok(Config {
-            transcripts: Transcripts {
-                claude_code: user.transcripts.claude_code.unwrap_or_default(),
-                usual_folders: user
-                    .transcripts
-                    .usual_folders
-                    .or(shipped.transcripts.usual_folders)
-                    .unwrap_or(true),
-                exclude: user.transcripts.exclude.unwrap_or_default(),
-                newest: user.transcripts.newest.filter(|newest| *newest > 0),
-                rescan: duration("transcripts.rescan", &rescan, &refuse)?.max(Duration::from_secs(1)),
-            },
-            budget,
-            recall: RecallSettings {
-                profile: profile(user.fusion.profile.or(shipped.fusion.profile), &refuse)?,
-                scope: scope(user.recall.scope.or(shipped.recall.scope).as_deref(), &refuse)?,
-                top: top(user.recall.top.or(shipped.recall.top), &refuse)?,
-                floor: floor(&user.gate, &refuse)?,
-                same_topic_cosine: cosine("gate.same_topic_cosine", user.gate.same_topic_cosine, &refuse)?
-                    .unwrap_or(remembrancer_processor::recall::SAME_TOPIC_COSINE),
-                blend: blend(user.reranker.blend.or(shipped.reranker.blend).as_deref(), &refuse)?,
-                ..RecallSettings::default()
-            },
-            model_dir: folder(user.embedding.model_dir),
-            device: device
-                .parse()
-                .map_err(|_| refuse("embedding.device", &device, "choose auto, cpu, cuda or metal".to_owned()))?,
-            reranker_dir: folder(user.reranker.model_dir),
-            backfill_share: share(&cpu, &refuse)?,
-            log_level: log_level(user.log.level.or(shipped.log.level), &refuse)?,
-        })
-    }
-}
-
-type Refuse<'a> = dyn Fn(&'static str, &str, String) -> ConfigError + 'a;
-
-fn duration(key: &'static str, text: &str, refuse: &Refuse<'_>) -> Result<Duration, ConfigError> {
-    text.parse::<jiff::SignedDuration>()
-        .ok()
-        .and_then(|signed| Duration::try_from(signed).ok())
-        .ok_or_else(|| {
-            refuse(
-                key,
-                text,
-                "write a duration with its unit, such as \"240ms\" or \"2m\"".to_owned(),
-            )
-        })
-}
-
-/// A folder that may be left unnamed.
-fn folder(path: Option<String>) -> Option<PathBuf> {
-    path.filter(|path| !path.is_empty()).map(PathBuf::from)
-}
-
-fn profile(name: Option<String>, refuse: &Refuse<'_>) -> Result<Profile, ConfigError> {
-    let name = name.unwrap_or_default();
-    Profile::by_name(&name).copied().ok_or_else(|| {
-        let known: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
-        refuse("fusion.profile", &name, format!("choose one of: {}", known.join(", ")))
-    })
-}
-
-fn scope(name: Option<&str>, refuse: &Refuse<'_>) -> Result<ScopeRule, ConfigError> {
-    match name.unwrap_or_default() {
-        "project-first" => Ok(ScopeRule::ProjectFirst),
-        "project" => Ok(ScopeRule::Project),
-        "all" => Ok(ScopeRule::All),
-        other => Err(refuse(
-            "recall.scope",
-            other,
-            "choose project-first, project or all".to_owned(),
-        )),
-    }
-}
-
-fn blend(name: Option<&str>, refuse: &Refuse<'_>) -> Result<Blend, ConfigError> {
-    match name.unwrap_or_default() {
-        "position" => Ok(Blend::Position),
-        "fused-score" => Ok(Blend::FusedScore),
-        other => Err(refuse("reranker.blend", other, "choose position or fused-score".to_owned())),
-    }
-}
-
-fn top(top: Option<usize>, refuse: &Refuse<'_>) -> Result<usize, ConfigError> {
-    match top.unwrap_or_default() {
-        top @ 1..=10 => Ok(top),
-        other => Err(refuse("recall.top", &other.to_string(), "choose 1 to 10".to_owned())),
-    }
-}
-
-fn floor(gate: &GateFile, refuse: &Refuse<'_>) -> Result<Floor, ConfigError> {
-    Ok(Floor {
-        least_probability: probability("gate.least_probability", gate.least_probability, refuse)?
-            .unwrap_or(FLOOR.least_probability),
-        ample_cosine: cosine("gate.ample_cosine", gate.ample_cosine, refuse)?.map_or(FLOOR.ample_cosine, f64::from),
-        ..FLOOR
-    })
-}
-
-fn cosine(key: &'static str, value: Option<f32>, refuse: &Refuse<'_>) -> Result<Option<f32>, ConfigError> {
-    match value {
-        Some(value) if !(-1.0..=1.0).contains(&value) => {
-            Err(refuse(key, &value.to_string(), "a cosine lies between -1 and 1".to_owned()))
-        }
-        other => Ok(other),
-    }
-}
-
-fn probability(key: &'static str, value: Option<f64>, refuse: &Refuse<'_>) -> Result<Option<f64>, ConfigError> {
-    match value {
-        Some(value) if !(0.0..=1.0).contains(&value) => Err(refuse(
-            key,
-            &value.to_string(),
-            "a probability lies between 0 and 1".to_owned(),
-        )),
-        other => Ok(other),
-    }
-}
-
-fn log_level(level: Option<String>, refuse: &Refuse<'_>) -> Result<String, ConfigError> {
-    let level = level.unwrap_or_default();
-    let names = ["off", "error", "warn", "info", "debug", "trace"];
-    // A filter such as "info,remembrancer=debug" is for tracing to judge; a lone word must be a level.
-    if level.contains(['=', ',']) || names.contains(&level.to_lowercase().as_str()) {
-        return Ok(level);
-    }
-    Err(refuse("log.level", &level, format!("choose one of: {}", names.join(", "))))
-}
-
-fn share(text: &str, refuse: &Refuse<'_>) -> Result<f64, ConfigError> {
-    text.strip_suffix('%')
-        .and_then(|number| number.trim().parse::<f64>().ok())
-        .filter(|percent| (1.0..=100.0).contains(percent))
-        .map(|percent| percent / 100.0)
-        .ok_or_else(|| refuse("backfill.cpu", text, "write a share from \"1%\" to \"100%\"".to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
+    use remembrancer_hooks::clock::BUDGET;
+    use remembrancer_processor::rerank::Blend;
     use rstest::rstest;
 
     use super::*;
 
     fn parse(text: &str) -> Result<Config, String> {
-        Config::parse(Path::new("config.toml"), text).map_err(|error| error.to_string())
+        parse_at(text, Path::new("/home/ada"))
+    }
+
+    fn parse_at(text: &str, home: &Path) -> Result<Config, String> {
+        Config::parse(Path::new("config.toml"), text, home).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -409,6 +171,20 @@ mod tests {
     #[case::reranker_key("[reranker]\nmodel = \"x\"\n", "config.toml:2: unknown field `model`")]
     #[case::cosine("[gate]\nsame_topic_cosine = 2.0\n", "a cosine lies between")]
     #[case::probability("[gate]\nleast_probability = 40\n", "a probability lies between")]
+    #[case::rescan_too_rare(
+        "[transcripts]\nrescan = \"300000000000h\"\n",
+        "transcripts.rescan = 300000000000h: choose between 1s and 24h"
+    )]
+    #[case::rescan_too_often("[transcripts]\nrescan = \"10ms\"\n", "choose between 1s and 24h")]
+    #[case::exclude(
+        "[transcripts]\nexclude = [\"secret\"]\n",
+        "transcripts.exclude = secret: write the whole path"
+    )]
+    #[case::folder(
+        "[transcripts]\nclaude_code = [\"~ada/x\"]\n",
+        "transcripts.claude_code = ~ada/x: write the whole path"
+    )]
+    #[case::model("[embedding]\nmodel_dir = \"model\"\n", "embedding.model_dir = model: write the whole path")]
     fn a_wrong_setting_names_its_place_and_remedy(#[case] text: &str, #[case] expected: &str) {
         let error = parse(text).unwrap_err();
         assert!(error.contains(expected), "{error}");
@@ -427,9 +203,36 @@ mod tests {
     }
 
     #[test]
+    fn paths_below_home_are_excluded_wherever_they_lie() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        fs_err::create_dir(home.join("secret")).unwrap();
+        fs_err::os::unix::fs::symlink(home.join("secret"), home.join("link")).unwrap();
+        let text = "[transcripts]\nexclude = [\"~/link\", \"~/secret/below\"]\nclaude_code = [\"~/x\"]\n";
+        let transcripts = parse_at(text, &home).unwrap().transcripts;
+        let expected = ["link", "secret", "secret/below"].map(|path| home.join(path));
+        assert_eq!(transcripts.exclude, expected);
+        assert_eq!(transcripts.claude_code, [home.join("x")]);
+    }
+
+    #[test]
+    fn a_default_is_what_the_shipped_file_says() {
+        let shipped = DEFAULT_TOML
+            .replace("ample_cosine = 0.5", "ample_cosine = 0.75")
+            .replace("newest = 0", "newest = 7")
+            .replace("model_dir = \"\"", "model_dir = \"/models\"");
+        let file = ConfigFile::default().over(ConfigFile::read(Path::new("default.toml"), &shipped).unwrap());
+        let (path, home) = (Path::new("config.toml"), Path::new("/home/ada"));
+        let config = Check { path, home }.config(file).unwrap();
+        let models = [config.model_dir, config.reranker_dir].map(Option::unwrap_or_default);
+        assert_eq!((config.recall.floor.ample_cosine, config.transcripts.newest), (0.75, Some(7)));
+        assert_eq!(models, [Path::new("/models"), Path::new("/models")]);
+    }
+
+    #[test]
     fn a_missing_file_is_an_empty_one() {
         assert_eq!(
-            Config::load(Path::new("/nonexistent/config.toml")).unwrap(),
+            Config::load(Path::new("/nonexistent/config.toml"), Path::new("/home/ada")).unwrap(),
             parse("").unwrap()
         );
     }

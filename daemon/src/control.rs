@@ -2,12 +2,16 @@
 //! a [`Reader`] or a [`Writer`] that gives JSON, used by the daemon's server and, where no daemon runs, by the command
 //! line itself.
 
+mod recall;
+
 use jiff::Timestamp;
 use remembrancer_hooks::protocol::ForgetTarget as Target;
 use remembrancer_schema::{
     EpisodeText, ForgetTarget, LoggedCandidate, Pause, QueryError, Reader, SessionKey, UnixMillis, Writer,
 };
 use serde_json::{Value, json};
+
+pub(crate) use recall::{Offline, in_scope};
 
 /// The counter of what [`include`] asked for: that all transcripts are read again, since what was written under an exclusion
 /// was passed over. Kept in the store, so that it is done though no daemon runs, or one is stopped meanwhile.
@@ -29,19 +33,12 @@ pub(crate) enum ControlError {
     Unknown(String),
 }
 
-/// Why the last prompt (of `session`, if given) got what it got.
+/// Why the last prompt (of `session`, if given: an agent's id of it) got what it got.
 ///
 /// # Errors
 /// [`ControlError`].
 pub(crate) fn why(reader: &Reader, session: Option<&str>) -> Result<Value, ControlError> {
-    let logged = match session {
-        None => reader.last_recollection(None)?,
-        Some(id) => reader.last_recollection(Some(&SessionKey {
-            agent: "claude-code".to_owned(),
-            external_id: id.to_owned(),
-        }))?,
-    };
-    let Some(logged) = logged else {
+    let Some(logged) = reader.last_recollection(session)? else {
         return Err(ControlError::Unknown("no prompt has been answered yet".to_owned()));
     };
     let log = logged.log;
@@ -151,6 +148,15 @@ pub(crate) fn exclude(writer: &mut Writer, path: &str, now: UnixMillis) -> Resul
     Ok(json!({"excluded": path, "hidden": hidden}))
 }
 
+/// Keeps a session out of the memory, and hides what is in it already. Gives how many episodes that are.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn exclude_session(writer: &mut Writer, session: &SessionKey) -> Result<(Value, u64), ControlError> {
+    let hidden = writer.exclude_session(session)?;
+    Ok((json!({"excluded_session": session.external_id, "hidden": hidden}), hidden))
+}
+
 /// Takes back an [`exclude`].
 ///
 /// # Errors
@@ -224,10 +230,10 @@ pub(crate) fn forget(writer: &mut Writer, target: &ForgetTarget, now: UnixMillis
 /// The store's error.
 pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, ControlError> {
     let stats = reader.stats()?;
-    let paused = match reader.paused()? {
+    let paused = match reader.paused()?.filter(|pause| pause.holds_at(now)) {
         Some(Pause::Indefinite) => json!("until resumed"),
-        Some(Pause::Until(until)) if now < until => json!(rfc3339(until)),
-        _ => Value::Null,
+        Some(Pause::Until(until)) => json!(rfc3339(until)),
+        None => Value::Null,
     };
     Ok(json!({
         "sessions": stats.sessions,

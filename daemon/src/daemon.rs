@@ -3,45 +3,47 @@
 //! Stop order: refuse prompts → stop the watch and the ingest → finish the batch in hand → drain the writer, checkpoint,
 //! close → join the threads → remove the socket. All of it within [`STOP`].
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use remembrancer_hooks::places::Places;
-use remembrancer_schema::{Reader, Writer};
+use remembrancer_schema::{Pause, Reader, Writer};
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::backlog_task::{Backlog, SharedCodes};
+use crate::backlog_task::Backlog;
 use crate::clock;
+use crate::codes::SharedCodes;
 use crate::config::Config;
 use crate::control;
 use crate::conversations::Conversations;
 use crate::embedder::{self, EmbedderHandle};
+use crate::exclusions::Exclusions;
 use crate::feedback::Feedback;
 use crate::files::private_folder;
-use crate::guard::Guard;
 use crate::ingest_task::{Ingest, IngestSetup};
+use crate::mailbox::Mailbox;
 use crate::operations::Operations;
 use crate::politeness::{self, Politeness};
+use crate::presence::Presence;
 use crate::progress::Progress;
-use crate::recall_task::{self, Recaller};
+use crate::project::Folders;
+use crate::recall_task::Recaller;
+use crate::recollection_files;
 use crate::reranker::Reranker;
 use crate::scan::KnownFile;
 use crate::server;
 use crate::status::DaemonStatus;
-use crate::store::{Store, StoreHandle};
-use crate::threads::Threads;
-use crate::watch::Mailbox;
+use crate::store::Store;
+use crate::threads::{Panicked, Threads};
+use crate::upkeep::Upkeep;
 
 /// How long an orderly stop may take; after that the process ends anyway, and the database is checked at the next start.
 pub const STOP: Duration = Duration::from_secs(5);
-
-/// How often the database's log is folded into it, and its statistics refreshed.
-const UPKEEP: Duration = Duration::from_mins(10);
 
 /// The dimension of the built-in model, for the empty codes before a model is loaded.
 const DIMENSION_BEFORE_LOADING: usize = 384;
@@ -68,15 +70,21 @@ pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationTok
     let (socket, backoff_file) = (setup.socket.clone(), setup.places.backoff_file());
     let database = setup.places.database_file();
     let recollections = setup.places.recollections_dir();
-    let House {
+    let Some(opened) = Opened::unless_stopped(&setup.places, &shutdown).await? else {
+        fs_err::remove_file(&socket).ok();
+        tracing::info!("stopped before the store was open");
+        return Ok(());
+    };
+    let Parts {
         store,
         embedder,
         model_threads,
         backlog,
         ingest,
         mailbox,
+        progress,
         operations,
-    } = House::build(setup).await?;
+    } = Parts::build(setup, opened)?;
     let mut tasks = Tasks {
         set: JoinSet::new(),
         shutdown: shutdown.clone(),
@@ -86,15 +94,17 @@ pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationTok
         politeness::lower_this_thread();
         ingest.run();
     })?;
-    tasks.spawn("ingest", watch_thread(ingest_thread, mailbox, shutdown.clone()));
+    tasks.spawn("ingest", ingest_ends(ingest_thread, mailbox, shutdown.clone()));
     tasks.spawn("embedding backlog", finish(backlog.run(shutdown.clone())));
-    tasks.spawn(
-        "upkeep",
-        finish(upkeep(store.writer.clone(), recollections, shutdown.clone())),
-    );
+    let upkeep = Upkeep {
+        writer: store.writer.clone(),
+        progress,
+        recollections,
+    };
+    tasks.spawn("upkeep", finish(upkeep.run(shutdown.clone())));
     let (listeners, replacements) = mpsc::channel(1);
-    let guard = Guard::new(socket.clone(), database, listeners)?;
-    tasks.spawn("guard", guard.run(shutdown.clone()));
+    let presence = Presence::new(socket.clone(), database, listeners)?;
+    tasks.spawn("presence", presence.run(shutdown.clone()));
     tasks.spawn("server", server::serve(listener, replacements, operations, shutdown));
     tracing::info!(socket = %socket.display(), "ready");
     // A hook that met a silent daemon keeps still for a while: this one answers.
@@ -113,14 +123,53 @@ pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationTok
     Ok(())
 }
 
+/// The store, open, and what the parts begin from.
+struct Opened {
+    writer: Writer,
+    log_key: [u8; 32],
+    known: Vec<KnownFile>,
+    paused: Option<Pause>,
+    rereads: u64,
+}
+
+impl Opened {
+    /// Opens the store; `None` where `shutdown` came before. What was begun then ends with the process, and is undone at the
+    /// next opening, as after a crash.
+    async fn unless_stopped(places: &Places, shutdown: &CancellationToken) -> anyhow::Result<Option<Self>> {
+        let (database, recollections) = (places.database_file(), places.recollections_dir());
+        let opening = tokio::task::spawn_blocking(move || Self::open(&database, &recollections));
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => Ok(None),
+            opened = opening => opened.map_err(|_| Panicked)?.map(Some),
+        }
+    }
+
+    /// Blocks for as long as a check of the store takes, a migration, or a new index.
+    fn open(database: &Path, recollections: &Path) -> anyhow::Result<Self> {
+        let mut writer = Writer::open(database)?;
+        private_folder(recollections)?;
+        recollection_files::prune(recollections);
+        let reader = Reader::open(database)?;
+        Ok(Self {
+            log_key: writer.log_key()?,
+            known: reader.sources()?.into_iter().map(KnownFile::from).collect(),
+            paused: reader.paused()?,
+            rereads: control::open_rereads(&reader)?,
+            writer,
+        })
+    }
+}
+
 /// All parts, connected and not yet running.
-struct House {
+struct Parts {
     store: Store,
     embedder: EmbedderHandle,
     model_threads: Threads,
     backlog: Backlog,
     ingest: Ingest,
     mailbox: Arc<Mailbox>,
+    progress: Arc<Progress>,
     operations: Arc<Operations>,
 }
 
@@ -133,29 +182,22 @@ struct Shared {
     politeness: Politeness,
 }
 
-impl House {
-    async fn build(setup: Setup) -> anyhow::Result<Self> {
-        let database = setup.places.database_file();
-        let writer = Writer::open(&database)?;
-        private_folder(&setup.places.recollections_dir())?;
-        recall_task::prune(&setup.places.recollections_dir());
-        let reader = Reader::open(&database)?;
-        let known = reader.sources()?.into_iter().map(KnownFile::from).collect();
+impl Parts {
+    fn build(setup: Setup, opened: Opened) -> anyhow::Result<Self> {
         let shared = Shared::new(setup.config.backfill_share);
-        let store = Store::start(writer, &database, &shared.progress)?;
+        let store = Store::start(opened.writer, &setup.places.database_file(), &shared.progress)?;
         let (embedder, mut model_threads) = embedder::start(
             setup.config.model_dir.clone(),
             setup.config.device,
             shared.politeness.threads(),
         )?;
         let reranker = Reranker::start(setup.config.reranker_dir.clone(), setup.config.device, &mut model_threads)?;
-        shared.progress.set_paused(reader.paused()?);
-        shared.mailbox.reread(control::open_rereads(&reader)?);
+        shared.progress.set_paused(opened.paused);
+        shared.mailbox.reread(opened.rereads);
         let backlog = shared.backlog(&store, &embedder);
-        let ingest = shared.ingest(&setup, &store, known);
-        let mailbox = Arc::clone(&shared.mailbox);
-        let log_key = store.writer.call(Writer::log_key).await??;
-        let operations = Arc::new(shared.operations(setup, &store, &embedder, reranker, log_key));
+        let ingest = shared.ingest(&setup, &store, opened.known);
+        let (mailbox, progress) = (Arc::clone(&shared.mailbox), Arc::clone(&shared.progress));
+        let operations = Arc::new(shared.operations(setup, &store, &embedder, reranker, opened.log_key));
         Ok(Self {
             store,
             embedder,
@@ -163,6 +205,7 @@ impl House {
             backlog,
             ingest,
             mailbox,
+            progress,
             operations,
         })
     }
@@ -193,13 +236,14 @@ impl Shared {
     fn ingest(&self, setup: &Setup, store: &Store, known: Vec<KnownFile>) -> Ingest {
         Ingest::new(IngestSetup {
             roots: setup.roots.clone(),
-            exclude: setup.config.transcripts.exclude.clone(),
+            exclusions: Exclusions::of_settings(&setup.config.transcripts.exclude),
             newest: setup.config.transcripts.newest,
             rescan: setup.config.transcripts.rescan,
             politeness: self.politeness.clone(),
             home: setup.home.clone(),
             known,
             writer: store.writer.clone(),
+            background: store.background.clone(),
             feedback: Feedback {
                 background: store.background.clone(),
                 writer: store.writer.clone(),
@@ -232,9 +276,9 @@ impl Shared {
                 progress: self.progress,
                 settings: Arc::new(setup.config.recall),
                 budget: setup.config.budget,
-                excluded: Arc::new(setup.config.transcripts.exclude),
+                exclusions: Exclusions::of_settings(&setup.config.transcripts.exclude),
                 places: Arc::new(setup.places),
-                home: setup.home,
+                folders: Arc::new(Folders::new(setup.home)),
                 log_key,
             },
             background: store.background.clone(),
@@ -268,7 +312,8 @@ impl Tasks {
                 Ok((name, Ok(()))) if early => Err(anyhow::anyhow!("{name} ended by itself")),
                 Ok((name, Err(error))) => Err(error).with_context(|| format!("{name} failed")),
                 Ok((_, Ok(()))) => Ok(()),
-                Err(error) => Err(error).context("a task panicked"),
+                // Its own error would quote the message, which may quote text.
+                Err(_) => Err(anyhow::anyhow!("a task panicked; see the log above")),
             };
             if let Err(error) = &result {
                 tracing::error!("{error:#}; stopping");
@@ -288,7 +333,7 @@ async fn finish(task: impl Future<Output = ()>) -> std::io::Result<()> {
 }
 
 /// Waits for the ingest thread, and tells it to stop when the time has come.
-async fn watch_thread(thread: Threads, mailbox: Arc<Mailbox>, shutdown: CancellationToken) -> std::io::Result<()> {
+async fn ingest_ends(thread: Threads, mailbox: Arc<Mailbox>, shutdown: CancellationToken) -> std::io::Result<()> {
     let mut ended = tokio::task::spawn_blocking(move || thread.join());
     let joined = tokio::select! {
         biased;
@@ -301,46 +346,5 @@ async fn watch_thread(thread: Threads, mailbox: Arc<Mailbox>, shutdown: Cancella
     match joined {
         Ok(true) => Ok(()),
         _ => Err(std::io::Error::other("its thread panicked")),
-    }
-}
-
-/// Rows that are indexed anew in one step after a change of the text analysis; the old index serves meanwhile.
-const REINDEX_STEP: usize = 200;
-
-/// Brings the full-text index to this version's text analysis, where an older version wrote it.
-async fn reindex(writer: &StoreHandle<Writer>, shutdown: &CancellationToken) {
-    while !shutdown.is_cancelled() {
-        match writer.call(|writer| writer.reindex_step(REINDEX_STEP)).await {
-            Ok(Ok(true)) => {}
-            Ok(Ok(false)) | Err(_) => return,
-            Ok(Err(error)) => {
-                tracing::warn!(%error, "the full-text index stays as the older version wrote it until the next start");
-                return;
-            }
-        }
-    }
-}
-
-/// Keeps the database's log short, its statistics fresh, and the recollection files few.
-async fn upkeep(writer: StoreHandle<Writer>, recollections: PathBuf, shutdown: CancellationToken) {
-    reindex(&writer, &shutdown).await;
-    loop {
-        tokio::select! {
-            biased;
-            () = shutdown.cancelled() => return,
-            () = tokio::time::sleep(UPKEEP) => {}
-        }
-        recall_task::prune(&recollections);
-        let kept = writer
-            .call(|writer| {
-                writer.optimize()?;
-                writer.checkpoint()
-            })
-            .await;
-        match kept {
-            Ok(Ok(_)) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "the database could not be tidied; it is tried again"),
-            Err(_) => return,
-        }
     }
 }

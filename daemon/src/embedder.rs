@@ -4,8 +4,7 @@
 //! The model is loaded in the background. Until it is there, and where it can't be loaded, recall goes on by words alone,
 //! and `status` says so. A panic of the model is a failed embedding, and its thread goes on.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
@@ -15,8 +14,9 @@ use remembrancer_processor::embed::{BertEmbedder, DeviceChoice, Embed, EmbedErro
 use remembrancer_processor::recall::Degradation;
 use tokio::sync::{oneshot, watch};
 
+use crate::causes::with_causes;
 use crate::politeness;
-use crate::threads::Threads;
+use crate::threads::{Panicked, Threads, contained};
 
 /// Prompts that may wait for the model. One more is answered by words alone.
 const WAITING_PROMPTS: usize = 16;
@@ -63,8 +63,8 @@ pub(crate) enum NotEmbedded {
     #[error(transparent)]
     Model(#[from] EmbedError),
     /// The model panicked.
-    #[error("the model failed on this, which is a fault to report")]
-    Panicked,
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
     /// There is no model, or no thread for it.
     #[error("there is no model to embed with")]
     NoModel,
@@ -87,7 +87,7 @@ pub(crate) fn start(
     device: DeviceChoice,
     background: usize,
 ) -> std::io::Result<(EmbedderHandle, Threads)> {
-    start_with(move || load(model_dir, device), background)
+    start_with(move || loaded(model_dir.as_deref(), device), background)
 }
 
 /// Starts the threads with the model that `load` gives.
@@ -104,7 +104,7 @@ pub(crate) fn start_with(
     let (set_state, for_backlog) = (state.clone(), state.subscribe());
     let mut threads = Threads::default();
     threads.spawn("embedder-query", move || {
-        let loaded = guarded(load).unwrap_or_else(|error| ModelState::Failed(error.to_string()));
+        let loaded = contained(load).unwrap_or_else(|panicked| ModelState::Failed(panicked.to_string()));
         if let ModelState::Failed(reason) = &loaded {
             tracing::warn!(%reason, "recall goes on by words alone");
         }
@@ -117,19 +117,21 @@ pub(crate) fn start_with(
     Ok((EmbedderHandle { queries, backlog, state }, threads))
 }
 
-/// What `work` gives, or that it panicked: one text must not end the thread that others wait for.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, NotEmbedded> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|_| NotEmbedded::Panicked)
+/// Loads the model: the built-in one, or that of `model_dir`.
+///
+/// # Errors
+/// The model's error, with its remedy.
+pub(crate) fn load(model_dir: Option<&Path>, device: DeviceChoice) -> Result<BertEmbedder, EmbedError> {
+    match model_dir {
+        None => BertEmbedder::embedded_on(device),
+        Some(folder) => BertEmbedder::from_dir(folder, device),
+    }
 }
 
-fn load(model_dir: Option<PathBuf>, device: DeviceChoice) -> ModelState {
-    let loaded = match model_dir {
-        None => BertEmbedder::embedded_on(device),
-        Some(folder) => BertEmbedder::from_dir(&folder, device),
-    };
-    match loaded {
+fn loaded(model_dir: Option<&Path>, device: DeviceChoice) -> ModelState {
+    match load(model_dir, device) {
         Ok(model) => ModelState::Ready(Arc::new(model)),
-        Err(error) => ModelState::Failed(error.to_string()),
+        Err(error) => ModelState::Failed(with_causes(&error)),
     }
 }
 
@@ -143,10 +145,11 @@ fn serve_queries(jobs: &Receiver<QueryJob>, state: &ModelState) {
             continue;
         }
         let embedding = match (state, &lane) {
-            (ModelState::Ready(model), Ok(lane)) => guarded(|| lane.run(|| model.embed_query(&job.text)))
+            (ModelState::Ready(model), Ok(lane)) => contained(|| lane.run(|| model.embed_query(&job.text)))
+                .map_err(NotEmbedded::from)
                 .and_then(|embedding| Ok(embedding?))
                 .map_err(|error| {
-                    tracing::warn!(%error, "a prompt could not be embedded");
+                    tracing::warn!(error = %with_causes(&error), "a prompt could not be embedded");
                     Degradation::EmbeddingFailed
                 }),
             _ => Err(Degradation::NoModel),
@@ -162,9 +165,9 @@ fn serve_backlog(mut jobs: tokio::sync::mpsc::Receiver<BacklogJob>, state: &watc
         let model = state.borrow().clone();
         let texts: Vec<&str> = job.texts.iter().map(String::as_str).collect();
         let embeddings = match (model, &lane) {
-            (ModelState::Ready(model), Ok(lane)) => {
-                guarded(|| lane.run(|| model.embed_passages(&texts))).and_then(|embeddings| Ok(embeddings?))
-            }
+            (ModelState::Ready(model), Ok(lane)) => contained(|| lane.run(|| model.embed_passages(&texts)))
+                .map_err(NotEmbedded::from)
+                .and_then(|embeddings| Ok(embeddings?)),
             _ => Err(NotEmbedded::NoModel),
         };
         // Whoever asked may be gone: the daemon is stopping then.

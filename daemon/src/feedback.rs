@@ -15,9 +15,10 @@ use remembrancer_schema::{
     EpisodeId, EpisodeText, Facets, Origin, QueryError, Reader, RecollectionUse, SessionKey, Showing, UnixMillis, Writer,
 };
 
+use crate::causes::with_causes;
 use crate::clock;
 use crate::progress::Progress;
-use crate::store::{StoreGone, StoreHandle};
+use crate::store::{NoAnswer, StoreHandle};
 
 /// How long before the time of its prompt's record a turn may have been shown something, in milliseconds: agents run the
 /// hook about when they write the record, before or after.
@@ -40,7 +41,7 @@ enum FeedbackError {
     #[error(transparent)]
     Store(#[from] QueryError),
     #[error(transparent)]
-    Gone(#[from] StoreGone),
+    Gone(#[from] NoAnswer),
 }
 
 impl Feedback {
@@ -48,7 +49,7 @@ impl Feedback {
     pub(crate) fn judge(&self, turns: Vec<Turn>) {
         match self.try_judge(turns) {
             Ok(used) => self.progress.used(used),
-            Err(error) => tracing::warn!(%error, "what was used of the recollections could not be told"),
+            Err(error) => tracing::warn!(error = %with_causes(&error), "what was used of the recollections could not be told"),
         }
     }
 

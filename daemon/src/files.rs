@@ -28,15 +28,15 @@ pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
 
 /// Writes `text` to `path` by way of a temporary name and a rename, 0600.
 ///
-/// With a `deadline`, nothing appears under `path` after it has passed: a file that came too late would be taken for the
+/// Nothing appears under `path` after the `deadline` has passed: a file that came too late would be taken for the
 /// next prompt's. Returns whether the file was written. A failed write leaves what was there before, and no remains.
 ///
 /// # Errors
 /// The file system's error, naming the path.
-pub(crate) fn write_atomically(path: &Path, text: &str, deadline: Option<Deadline>) -> std::io::Result<bool> {
+pub(crate) fn write_atomically(path: &Path, text: &str, deadline: Deadline) -> std::io::Result<bool> {
     let temporary = temporary_name(path);
     let written = write_new(&temporary, text).and_then(|()| {
-        if deadline.is_some_and(Deadline::has_passed) {
+        if deadline.has_passed() {
             return Ok(false);
         }
         fs_err::rename(&temporary, path).map(|()| true)
@@ -85,8 +85,9 @@ mod tests {
     fn a_write_replaces_the_file_and_leaves_nothing_else() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("x.md");
-        assert!(write_atomically(&path, "one", None).unwrap());
-        assert!(write_atomically(&path, "two", None).unwrap());
+        let deadline = Deadline::after(Duration::from_mins(1));
+        assert!(write_atomically(&path, "one", deadline).unwrap());
+        assert!(write_atomically(&path, "two", deadline).unwrap());
         assert_eq!(fs_err::read_to_string(&path).unwrap(), "two");
         assert_eq!(fs_err::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs_err::read_dir(place.path()).unwrap().count(), 1);
@@ -96,7 +97,7 @@ mod tests {
     fn nothing_is_renamed_after_the_deadline() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("x.md");
-        assert!(!write_atomically(&path, "late", Some(Deadline::after(Duration::ZERO))).unwrap());
+        assert!(!write_atomically(&path, "late", Deadline::after(Duration::ZERO)).unwrap());
         assert_eq!(fs_err::read_dir(place.path()).unwrap().count(), 0);
     }
 }

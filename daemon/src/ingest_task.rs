@@ -7,32 +7,38 @@
 //! since a position moves only with what was read before it.
 
 mod batch;
+mod open_files;
+mod rescan;
+mod troubles;
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use batch::Reading;
+use open_files::OpenFiles;
 use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::{Deadline, Stopwatch};
-use remembrancer_schema::{ProjectId, QueryError, Writer};
+use remembrancer_schema::{ProjectId, QueryError, Reader, Writer};
+use troubles::Troubles;
 
-use crate::backlog_task::SharedCodes;
+use crate::causes::with_causes;
 use crate::clock;
+use crate::codes::SharedCodes;
 use crate::control::REREADS_DONE;
 use crate::conversations::Conversations;
+use crate::exclusions::Exclusions;
 use crate::feedback::Feedback;
+use crate::mailbox::Mailbox;
 use crate::politeness::Politeness;
 use crate::progress::Progress;
-use crate::scan::{self, FileStat, KnownFile, Scan};
-use crate::source_file::{CHUNK_BYTES, SourceFile, Step};
-use crate::store::{StoreGone, StoreHandle};
-use crate::watch::{Mailbox, Watch};
+use crate::scan::{self, FileStat, KnownFile};
+use crate::source_file::{CHUNK_BYTES, ReadStep, SourceFile};
+use crate::store::{NoAnswer, StoreHandle};
+use crate::threads::contained;
+use crate::watch::Watch;
 
-/// Transcripts whose parser is kept in memory. A conversation in progress is nearly always among the last few.
-const OPEN_FILES: usize = 32;
 /// Steps that a live file takes at once; the rest waits at the backfill's front.
 const LIVE_STEPS: usize = 8;
 /// What the backfill stores in one transaction at most: bytes read, but for the last step, and files. A transaction costs
@@ -50,8 +56,8 @@ const PAUSED_LOOK: Duration = Duration::from_millis(500);
 pub(crate) struct IngestSetup {
     /// Folders with transcripts.
     pub roots: Vec<PathBuf>,
-    /// Paths never read, from the settings.
-    pub exclude: Vec<PathBuf>,
+    /// What is never read, from the settings.
+    pub exclusions: Exclusions,
     /// Only so many of the newest, if set.
     pub newest: Option<usize>,
     /// How often everything is looked at again.
@@ -64,6 +70,8 @@ pub(crate) struct IngestSetup {
     pub known: Vec<KnownFile>,
     /// The store.
     pub writer: StoreHandle<Writer>,
+    /// The thread on which codes are changed.
+    pub background: StoreHandle<Reader>,
     /// What counts the uses of what was shown.
     pub feedback: Feedback,
     /// Where to say what happens.
@@ -81,19 +89,13 @@ pub(crate) struct Ingest {
     setup: IngestSetup,
     watch: Option<Watch>,
     known: HashMap<PathBuf, KnownFile>,
-    open: BTreeMap<PathBuf, SourceFile>,
-    recent: VecDeque<PathBuf>,
+    open: OpenFiles,
     projects: HashMap<String, Option<ProjectId>>,
     backfill: VecDeque<PathBuf>,
     reread: HashSet<PathBuf>,
     /// How many times reading everything again was asked for and is not done yet.
     rereads: u64,
-    /// Files on whose content the program or the store failed, left out until the next start.
-    poisoned: HashSet<PathBuf>,
-    /// Files that the store refused and that are tried once more.
-    refused: HashSet<PathBuf>,
-    /// Files of which `status` tells that they are left out or can't be read.
-    troubled: HashSet<PathBuf>,
+    troubles: Troubles,
     flushes: Vec<tokio::sync::oneshot::Sender<()>>,
     next_scan: Deadline,
 }
@@ -101,10 +103,10 @@ pub(crate) struct Ingest {
 /// Why a file could not be taken up.
 #[derive(Debug, thiserror::Error)]
 enum IngestError {
-    #[error("the store refused a write: {0}")]
+    #[error("the store refused a write")]
     Store(#[from] QueryError),
     #[error(transparent)]
-    Gone(#[from] StoreGone),
+    Gone(#[from] NoAnswer),
 }
 
 /// What a look at a file came to.
@@ -116,19 +118,6 @@ enum Look {
     /// It is to be looked at again at once.
     Again,
 }
-
-/// What a step came to where the program itself is at fault: one file must not stop the others.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|_| Panicked)
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("this program failed on its content, which is a fault to report; the file is left out until the next start")]
-struct Panicked;
-
-#[derive(Debug, thiserror::Error)]
-#[error("{0}, twice; the file is left out until the next start")]
-struct StoreRefused<'a>(&'a QueryError);
 
 impl Ingest {
     /// Prepares the thread's state.
@@ -146,18 +135,15 @@ impl Ingest {
             .map(|known| (known.stat.path.clone(), known.clone()))
             .collect();
         Self {
+            troubles: Troubles::new(Arc::clone(&setup.progress)),
             setup,
             watch,
             known,
-            open: BTreeMap::new(),
-            recent: VecDeque::new(),
+            open: OpenFiles::default(),
             projects: HashMap::new(),
             backfill: VecDeque::new(),
             reread: HashSet::new(),
             rereads: 0,
-            poisoned: HashSet::new(),
-            refused: HashSet::new(),
-            troubled: HashSet::new(),
             flushes: Vec::new(),
             next_scan: Deadline::after(Duration::ZERO),
         }
@@ -203,7 +189,7 @@ impl Ingest {
         if times > 0 {
             self.rereads += times;
             self.reread = self.known.keys().cloned().collect();
-            self.open.clear();
+            self.open.close_all();
         }
     }
 
@@ -288,11 +274,11 @@ impl Ingest {
     }
 
     fn rest_after(&mut self, error: &IngestError) -> Duration {
-        tracing::warn!(%error, "ingest rests, and tries again from where the store stands");
-        self.setup.progress.set_ingest_problem(Some(error.to_string()));
+        let problem = with_causes(error);
+        tracing::warn!(error = %problem, "ingest rests, and tries again from where the store stands");
+        self.setup.progress.set_ingest_problem(Some(problem));
         // Parsers are ahead of the store now: begin again from the stored positions.
-        self.open.clear();
-        self.recent.clear();
+        self.open.close_all();
         self.projects.clear();
         if self.rereads > 0 {
             self.reread = self.known.keys().cloned().collect();
@@ -310,92 +296,9 @@ impl Ingest {
     }
 
     fn is_ours(&self, path: &Path) -> bool {
-        scan::is_transcript(path) && self.setup.roots.iter().any(|root| path.starts_with(root)) && !self.is_excluded(path)
-    }
-
-    /// Whether the settings keep `path` out: a transcript, or a session's working directory.
-    fn is_excluded(&self, path: &Path) -> bool {
-        self.setup.exclude.iter().any(|excluded| path.starts_with(excluded))
-    }
-
-    fn scan(&mut self) {
-        if let Some(watch) = &mut self.watch {
-            for root in &self.setup.roots {
-                watch.follow(root, &self.setup.mailbox);
-            }
-        }
-        let Scan { mut files, problems } = scan::scan(&self.setup.roots, &self.setup.exclude);
-        if let Some(newest) = self.setup.newest {
-            files.truncate(newest);
-        }
-        self.setup.progress.set_scan(files.len(), problems);
-        self.mark_missing(&files);
-        self.clear_troubles();
-        let waiting: HashSet<&PathBuf> = self.backfill.iter().collect();
-        let fresh: Vec<PathBuf> = files
-            .into_iter()
-            .filter(|stat| !waiting.contains(&stat.path))
-            .filter(|stat| {
-                let unread = self
-                    .known
-                    .get(&stat.path)
-                    .is_none_or(|known| !scan::is_untouched(stat, known));
-                unread || self.reread.contains(&stat.path)
-            })
-            .map(|stat| stat.path)
-            .collect();
-        drop(waiting);
-        // What changed since the last look is newer than what still waits.
-        self.backfill = fresh.into_iter().chain(self.backfill.drain(..)).collect();
-        self.setup.progress.set_waiting_files(self.backfill.len());
-        self.next_scan = Deadline::after(self.setup.rescan);
-    }
-
-    /// A transcript that is gone keeps its episodes: it is only marked.
-    fn mark_missing(&mut self, files: &[FileStat]) {
-        let present: HashSet<&Path> = files.iter().map(|stat| stat.path.as_path()).collect();
-        let changed: Vec<(PathBuf, bool)> = self
-            .known
-            .iter()
-            .filter(|(path, known)| known.missing == present.contains(path.as_path()) && (known.missing || !path.exists()))
-            .map(|(path, known)| (path.clone(), !known.missing))
-            .collect();
-        if changed.is_empty() {
-            return;
-        }
-        let marked = self.setup.writer.call_blocking(move |writer| {
-            changed
-                .iter()
-                .try_for_each(|(path, missing)| writer.mark_source_missing(&path.to_string_lossy(), *missing))
-                .map(|()| changed)
-        });
-        match marked {
-            Ok(Ok(changed)) => {
-                for (path, missing) in changed {
-                    if let Some(known) = self.known.get_mut(&path) {
-                        known.missing = missing;
-                    }
-                }
-            }
-            Ok(Err(error)) => tracing::warn!(%error, "cannot mark missing transcripts; it is tried again at the next rescan"),
-            // The next write finds out.
-            Err(_) => {}
-        }
-    }
-
-    /// A file that is gone is no trouble any more, and another one in its place may be none.
-    fn clear_troubles(&mut self) {
-        let gone: Vec<PathBuf> = self.troubled.iter().filter(|path| !path.exists()).cloned().collect();
-        for path in gone {
-            self.clear_trouble(&path);
-        }
-    }
-
-    fn clear_trouble(&mut self, path: &Path) {
-        self.poisoned.remove(path);
-        self.refused.remove(path);
-        self.troubled.remove(path);
-        self.setup.progress.clear_file_problem(path);
+        scan::is_transcript(path)
+            && self.setup.roots.iter().any(|root| path.starts_with(root))
+            && !self.setup.exclusions.cover(path)
     }
 
     /// Takes one step in the file at `path`. Returns whether its end was reached.
@@ -410,25 +313,27 @@ impl Ingest {
     /// Reads what is new in the file at `path`, at most one step.
     fn look(&mut self, path: &Path) -> Result<Look, IngestError> {
         let Some(stat) = scan::stat(path) else {
-            self.open.remove(path);
-            self.clear_trouble(path);
+            self.open.close(path);
+            self.troubles.clear(path);
             return Ok(Look::AtEnd);
         };
-        if self.poisoned.contains(path) {
+        if self.troubles.leaves_out(path) {
             return Ok(Look::AtEnd);
         }
         // A file that is written anew is empty for a moment, and can't be told then from another one.
         if stat.size == 0 && self.known.get(path).is_some_and(|known| known.position.read_offset.0 > 0) {
             return Ok(Look::AtEnd);
         }
-        let step = match guarded(|| self.step(&stat)) {
+        let step = match contained(|| self.step(&stat)) {
             Ok(Ok(step)) => step,
             Ok(Err(source)) => {
-                self.leave_out(path, scan::unreadable(path, &source));
+                self.open.close(path);
+                self.troubles.unreadable(path, scan::unreadable(path, &source));
                 return Ok(Look::AtEnd);
             }
             Err(panicked) => {
-                self.poison(path, &panicked);
+                self.open.close(path);
+                self.troubles.poison(path, &panicked.to_string());
                 return Ok(Look::AtEnd);
             }
         };
@@ -445,46 +350,18 @@ impl Ingest {
     /// forgotten meanwhile: so it is tried once more, with nothing remembered. Returns whether that is the end of it.
     fn refuse(&mut self, path: &Path, error: &QueryError) -> bool {
         self.projects.clear();
-        self.open.remove(path);
-        let again = self.refused.insert(path.to_owned());
-        !again && self.poison(path, &StoreRefused(error))
+        self.open.close(path);
+        self.troubles.refuse(path, error)
     }
 
-    /// Leaves a file out until the next start.
-    fn poison(&mut self, path: &Path, error: &dyn std::error::Error) -> bool {
-        self.poisoned.insert(path.to_owned());
-        self.leave_out(path, format!("{}: {error}", path.display()));
-        true
-    }
-
-    fn leave_out(&mut self, path: &Path, problem: String) {
-        self.open.remove(path);
-        tracing::warn!("{problem}");
-        self.troubled.insert(path.to_owned());
-        self.setup.progress.add_file_problem(path, problem);
-    }
-
-    fn step(&mut self, stat: &FileStat) -> std::io::Result<Step> {
+    fn step(&mut self, stat: &FileStat) -> std::io::Result<ReadStep> {
         let agent = Agent::CLAUDE_CODE;
-        let mut file = match self.open.remove(&stat.path) {
-            Some(file) if file.still_continues(stat)? => file,
-            _ => {
-                let again = self.reread.contains(&stat.path);
-                let file = SourceFile::open(agent, stat, self.known.get(&stat.path), again)?;
-                self.reread.remove(&stat.path);
-                file
-            }
-        };
-        let step = file.step(agent, stat)?;
-        self.open.insert(stat.path.clone(), file);
-        self.recent.retain(|path| *path != stat.path);
-        self.recent.push_back(stat.path.clone());
-        if self.recent.len() > OPEN_FILES
-            && let Some(oldest) = self.recent.pop_front()
-        {
-            self.open.remove(&oldest);
-        }
-        Ok(step)
+        self.open.step(agent, stat, || {
+            let again = self.reread.contains(&stat.path);
+            let file = SourceFile::open(agent, stat, self.known.get(&stat.path), again)?;
+            self.reread.remove(&stat.path);
+            Ok(file)
+        })
     }
 }
 

@@ -5,27 +5,34 @@
 //! `feedback` counts what the line shows to have been used.
 //!
 //! The path of a prompt: `server` → `operations` → `recall_task` (deadline) → `store`'s reader with the processor's recall,
-//! and `embedder` beside it → `files` (the recollection file) → reply.
+//! and `embedder` beside it → `recollection_files` → reply.
 
 mod backlog_task;
+mod causes;
 mod cli;
 mod clock;
+mod codes;
 pub mod config;
 mod control;
 mod conversations;
 mod daemon;
 mod embedder;
 mod eval;
+mod exclusions;
 mod feedback;
 mod files;
-mod guard;
 mod ingest_task;
 mod logging;
+mod mailbox;
 mod operations;
+mod paths;
 mod politeness;
+mod presence;
 mod progress;
 mod project;
+mod reason;
 mod recall_task;
+mod recollection_files;
 mod reranker;
 mod scan;
 mod server;
@@ -34,6 +41,7 @@ mod source_file;
 mod status;
 mod store;
 mod threads;
+mod upkeep;
 mod watch;
 
 pub use cli::main;

@@ -2,11 +2,12 @@
 //! never the text of a transcript or a prompt.
 
 use std::io::IsTerminal;
+use std::panic::PanicHookInfo;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
-/// Starts logging at `filter`, such as `info` or `info,remembrancer=debug`.
+/// Starts logging at `filter`, such as `info` or `info,remembrancer=debug`; panics are logged, too.
 ///
 /// # Errors
 /// Where the filter makes no sense.
@@ -21,5 +22,68 @@ pub(crate) fn start(filter: &str) -> anyhow::Result<()> {
         .finish();
     // A second start in one process keeps the first: only tests do that.
     tracing::subscriber::set_global_default(subscriber).ok();
+    std::panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// Logs where a thread panicked, and not with which message: that of a slice that missed a character quotes its text.
+fn log_panic(panic: &PanicHookInfo<'_>) {
+    let thread = std::thread::current();
+    let place = panic.location().map(|place| format!("{}:{}", place.file(), place.line()));
+    tracing::error!(
+        thread = thread.name().unwrap_or("without a name"),
+        place = place.as_deref().unwrap_or("unknown"),
+        "panicked, which is a fault to report"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// The name of the thread whose panic is logged here; all others keep the hook that was there.
+    const THREAD: &str = "slices a word";
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_panic_is_logged_by_its_place_and_without_what_it_quotes() {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if std::thread::current().name() == Some(THREAD) {
+                log_panic(panic);
+            } else {
+                others(panic);
+            }
+        }));
+        let log = Log::default();
+        let to = log.clone();
+        let slices = move || {
+            let subscriber = tracing_subscriber::fmt().with_writer(move || to.clone()).finish();
+            tracing::subscriber::with_default(subscriber, || {
+                let text = "my sécret".to_owned();
+                text[..text.find('c').unwrap() - 1].len()
+            })
+        };
+        let thread = std::thread::Builder::new().name(THREAD.to_owned()).spawn(slices).unwrap();
+        assert!(thread.join().is_err());
+        let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        assert!(logged.contains("logging.rs:") && logged.contains(THREAD), "{logged}");
+        assert!(!logged.contains("cret"), "{logged}");
+    }
 }

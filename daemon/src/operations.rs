@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use remembrancer_hooks::clock::BUDGET;
 use remembrancer_hooks::protocol::{Answer, ForgetTarget, Reply, Request};
-use remembrancer_schema::{Reader, SessionKey, UnixMillis, Writer};
+use remembrancer_schema::{Reader, SessionKey, UnixMillis};
 use serde_json::{Value, json};
 
+use crate::causes::with_causes;
 use crate::clock;
 use crate::control::{self, ControlError};
-use crate::recall_task::{Recaller, remove_recollection_files};
+use crate::mailbox::Mailbox;
+use crate::recall_task::Recaller;
+use crate::recollection_files;
 use crate::status::DaemonStatus;
-use crate::store::{StoreGone, StoreHandle};
-use crate::watch::Mailbox;
+use crate::store::{NoAnswer, StoreHandle};
+use crate::threads::Panicked;
 
 /// Performs requests.
 pub(crate) struct Operations {
@@ -32,7 +35,7 @@ enum Refusal {
     #[error(transparent)]
     Control(#[from] ControlError),
     #[error(transparent)]
-    Gone(#[from] StoreGone),
+    Gone(#[from] NoAnswer),
 }
 
 impl Operations {
@@ -52,16 +55,13 @@ impl Operations {
                 Ok(Value::Null)
             }
             Request::ExcludeSession { agent, session } => self.exclude_session(agent, session).await,
-            Request::Exclude { path } => {
-                self.write_and_reload(move |writer| control::exclude(writer, &path, clock::now()))
-                    .await
-            }
+            Request::Exclude { path } => self.exclude(path).await,
             Request::Include { path } => self.include(path).await,
             Request::Forget { target } => self.forget(target).await,
         };
         match done {
             Ok(data) => Answer::done(data).into(),
-            Err(refusal) => Answer::refused(refusal.to_string()).into(),
+            Err(refusal) => Answer::refused(with_causes(&refusal)).into(),
         }
     }
 
@@ -80,7 +80,7 @@ impl Operations {
     async fn flush(&self) -> Result<Value, Refusal> {
         let (done, receipt) = tokio::sync::oneshot::channel();
         self.mailbox.flush(done);
-        receipt.await.map_err(|_| StoreGone::Closed)?;
+        receipt.await.map_err(|_| NoAnswer::Closed)?;
         // A pause, or a store that refuses writes, lets those who wait go, too.
         let paused = self.recaller.progress.is_paused(clock::now());
         let problem = self.recaller.progress.ingest_problem();
@@ -96,7 +96,7 @@ impl Operations {
             .call(move |writer| writer.record_use(episode, clock::now()))
             .await?;
         if let Err(error) = used {
-            tracing::warn!(%error, "a use could not be counted");
+            tracing::warn!(error = %with_causes(&error), "a use could not be counted");
         }
         Ok(value)
     }
@@ -118,16 +118,26 @@ impl Operations {
         Ok(value)
     }
 
-    async fn exclude_session(&self, agent: String, session: String) -> Result<Value, Refusal> {
-        let key = SessionKey {
-            agent,
-            external_id: session,
-        };
-        self.write_and_reload(move |writer| {
-            let hidden = writer.exclude_session(&key)?;
-            Ok(json!({"excluded_session": key.external_id, "hidden": hidden}))
-        })
-        .await
+    async fn exclude(&self, path: String) -> Result<Value, Refusal> {
+        let writer = &self.recaller.writer;
+        let value = writer
+            .call(move |writer| control::exclude(writer, &path, clock::now()))
+            .await??;
+        self.episodes_went().await?;
+        Ok(value)
+    }
+
+    async fn exclude_session(&self, agent: String, external_id: String) -> Result<Value, Refusal> {
+        let session = SessionKey { agent, external_id };
+        let writer = &self.recaller.writer;
+        let (value, hidden) = writer
+            .call(move |writer| control::exclude_session(writer, &session))
+            .await??;
+        // Nearly always it begins only now, and nothing of it was shown to anyone: their files stay.
+        if hidden > 0 {
+            self.episodes_went().await?;
+        }
+        Ok(value)
     }
 
     async fn forget(&self, target: ForgetTarget) -> Result<Value, Refusal> {
@@ -137,18 +147,29 @@ impl Operations {
             .writer
             .call(move |writer| control::forget(writer, &target, clock::now()))
             .await?;
-        // All of it, whatever of it fails: what came to an error may have been forgotten before that.
-        let folder = self.recaller.places.recollections_dir();
-        let removed = remove_recollection_files(&folder);
         // A project may be gone with its last episode.
         self.mailbox.forget_projects();
+        // Whatever of it failed: what came to an error may have been forgotten before that.
+        let followed = self.episodes_went().await;
+        let value = forgotten?;
+        followed?;
+        Ok(value)
+    }
+
+    /// Brings what else holds episodes in step with a store that lost some: the codes in memory, and the recollection files.
+    async fn episodes_went(&self) -> Result<(), ControlError> {
+        let removed = self.remove_recollection_files().await;
         self.reload().await;
         // A prompt that was searched for meanwhile may have written its file since; by now it has, or never will.
         tokio::time::sleep(BUDGET).await;
-        let removed = removed.and(remove_recollection_files(&folder));
-        let value = forgotten?;
-        removed.map_err(ControlError::from)?;
-        Ok(value)
+        Ok(removed.and(self.remove_recollection_files().await)?)
+    }
+
+    async fn remove_recollection_files(&self) -> std::io::Result<()> {
+        let folder = self.recaller.places.recollections_dir();
+        tokio::task::spawn_blocking(move || recollection_files::remove_all(&folder))
+            .await
+            .unwrap_or_else(|_| Err(std::io::Error::other(Panicked)))
     }
 
     async fn include(&self, path: String) -> Result<Value, Refusal> {
@@ -171,23 +192,15 @@ impl Operations {
         Ok(self.background.call(move |reader| job(reader)).await??)
     }
 
-    /// Changes the store, then brings the codes in memory in step with it.
-    async fn write_and_reload(
-        &self,
-        job: impl FnOnce(&mut Writer) -> Result<Value, ControlError> + Send + 'static,
-    ) -> Result<Value, Refusal> {
-        let value = self.recaller.writer.call(job).await??;
-        self.reload().await;
-        Ok(value)
-    }
-
     /// Brings the codes in memory in step with the store. Where that fails the change is done all the same, and nothing of
     /// it can be shown, since every candidate is read from the store.
     async fn reload(&self) {
         let codes = self.recaller.codes.clone();
         match self.background.call(move |reader| codes.reload(reader)).await {
             Ok(Ok(())) | Err(_) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "the vectors in memory are behind the store until the next start"),
+            Ok(Err(error)) => {
+                tracing::warn!(error = %with_causes(&error), "the vectors in memory are behind the store until the next start");
+            }
         }
     }
 }

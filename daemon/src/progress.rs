@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use remembrancer_schema::{IngestOutcome, Pause, UnixMillis};
+use remembrancer_schema::{Damage, IngestOutcome, Pause, UnixMillis};
 use tokio::sync::Notify;
 
 use crate::scan::ScanProblem;
@@ -20,13 +20,16 @@ const RECALL_TIMES: usize = 1_000;
 pub(crate) struct Progress {
     /// Woken when there may be something to embed.
     pub backlog_grew: Notify,
+    /// Woken when the full-text index was found damaged.
+    pub index_damaged: Notify,
     files: AtomicUsize,
     waiting_files: AtomicUsize,
     added: AtomicU64,
     updated: AtomicU64,
     embedded: AtomicU64,
     embed_micros: AtomicU64,
-    paused_until: AtomicI64,
+    paused: Mutex<Option<Pause>>,
+    damage: Mutex<Option<Damage>>,
     panics: AtomicU64,
     scan_problems: Mutex<Vec<ScanProblem>>,
     file_problems: Mutex<BTreeMap<PathBuf, String>>,
@@ -133,18 +136,28 @@ impl Progress {
 
     /// Begins, or with `None` ends, a pause.
     pub(crate) fn set_paused(&self, pause: Option<Pause>) {
-        let until = match pause {
-            None => 0,
-            Some(Pause::Indefinite) => i64::MAX,
-            Some(Pause::Until(until)) => until.0,
-        };
-        self.paused_until.store(until, Ordering::Relaxed);
+        *lock(&self.paused) = pause;
         self.backlog_grew.notify_one();
     }
 
     /// Whether a pause holds at `now`.
     pub(crate) fn is_paused(&self, now: UnixMillis) -> bool {
-        now.0 < self.paused_until.load(Ordering::Relaxed)
+        lock(&self.paused).is_some_and(|pause| pause.holds_at(now))
+    }
+
+    /// A connection found damage: a damaged index is told to who waits for that.
+    pub(crate) fn found_damage(&self, damage: Damage) {
+        let mut known = lock(&self.damage);
+        *known = known.max(Some(damage));
+        drop(known);
+        if damage == Damage::Index {
+            self.index_damaged.notify_one();
+        }
+    }
+
+    /// Whether damage was found since the start, mended since or not.
+    pub(crate) fn is_damaged(&self) -> bool {
+        lock(&self.damage).is_some()
     }
 
     /// The store refuses writes, or no longer does.
@@ -177,6 +190,10 @@ impl Progress {
         let mut problems: Vec<String> = lock(&self.ingest_problem).iter().cloned().collect();
         problems.extend(lock(&self.scan_problems).iter().map(|problem| problem.message.clone()));
         problems.extend(lock(&self.file_problems).values().cloned());
+        if *lock(&self.damage) == Some(Damage::Database) {
+            problems
+                .push("the database is damaged; start the daemon again, which looks through it and says what to do".to_owned());
+        }
         let panics = self.panics.load(Ordering::Relaxed);
         if panics > 0 {
             problems.push(format!(
@@ -236,8 +253,6 @@ mod tests {
         progress.set_paused(Some(Pause::Until(UnixMillis(1_000))));
         assert!(progress.is_paused(UnixMillis(999)));
         assert!(!progress.is_paused(UnixMillis(1_000)));
-        progress.set_paused(Some(Pause::Indefinite));
-        assert!(progress.is_paused(UnixMillis(i64::MAX - 1)));
         progress.set_paused(None);
         assert!(!progress.is_paused(UnixMillis(5)));
     }

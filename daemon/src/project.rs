@@ -7,7 +7,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use remembrancer_schema::{ProjectId, QueryError, Reader};
@@ -66,24 +66,64 @@ pub(crate) fn identify(cwd: &Path, home: Option<&Path>, ask_git: bool) -> Option
 /// A project that no episode has: that of a folder in which nothing was remembered yet.
 pub(crate) const UNKNOWN: ProjectId = ProjectId(-1);
 
-/// The project of `cwd` by what the store knows: `None` where `cwd` is no project, [`UNKNOWN`] where nothing was remembered
-/// of it. Cheap enough to be done while a prompt waits: it starts no process.
-///
-/// # Errors
-/// The store's error.
-pub(crate) fn known(reader: &Reader, cwd: &str, home: Option<&Path>) -> Result<Option<ProjectId>, QueryError> {
-    if let Some(project) = reader.project_by_key(&format!("cwd:{cwd}"))? {
-        return Ok(Some(project));
-    }
-    let Some(identity) = identify(Path::new(cwd), home, false) else {
-        return Ok(None);
-    };
-    for key in &identity.keys {
-        if let Some(project) = reader.project_by_key(key)? {
-            return Ok(Some(project));
+/// Folders that are looked at for prompts at a time: what hangs, as on a mount whose server is gone, may take no more threads.
+const MOST_LOOKS: usize = 4;
+
+/// Finds the project of a prompt's folder by what the store knows: for whoever can't wait for a file system that hangs.
+#[derive(Debug, Default)]
+pub(crate) struct Folders {
+    home: Option<PathBuf>,
+    /// Held by each look in progress.
+    looks: Arc<()>,
+}
+
+impl Folders {
+    /// Folders of the user whose home is `home`, which is no project.
+    pub(crate) fn new(home: Option<PathBuf>) -> Self {
+        Self {
+            home,
+            looks: Arc::default(),
         }
     }
-    Ok(Some(UNKNOWN))
+
+    /// The project of `cwd`: `None` where `cwd` is no project, [`UNKNOWN`] where nothing was remembered of it, or where the
+    /// file system did not tell within `patience`. Starts no process.
+    ///
+    /// # Errors
+    /// The store's error.
+    pub(crate) fn project(&self, reader: &Reader, cwd: &str, patience: Duration) -> Result<Option<ProjectId>, QueryError> {
+        if let Some(project) = reader.project_by_key(&format!("cwd:{cwd}"))? {
+            return Ok(Some(project));
+        }
+        let (folder, home) = (PathBuf::from(cwd), self.home.clone());
+        let identity = match self.within(patience, move || identify(&folder, home.as_deref(), false)) {
+            None => return Ok(Some(UNKNOWN)),
+            Some(None) => return Ok(None),
+            Some(Some(identity)) => identity,
+        };
+        for key in &identity.keys {
+            if let Some(project) = reader.project_by_key(key)? {
+                return Ok(Some(project));
+            }
+        }
+        Ok(Some(UNKNOWN))
+    }
+
+    /// What `look` gives, on a thread that is left behind where it takes longer than `patience`; `None` then, and where as
+    /// many as may be were left behind before and have not ended.
+    fn within<T: Send + 'static>(&self, patience: Duration, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        if Arc::strong_count(&self.looks) > MOST_LOOKS {
+            return None;
+        }
+        let (sender, receiver) = mpsc::channel();
+        let in_progress = Arc::clone(&self.looks);
+        let looking = std::thread::Builder::new().name("folder-look".to_owned()).spawn(move || {
+            // Whoever asked may have lost patience.
+            sender.send(look()).ok();
+            drop(in_progress);
+        });
+        looking.ok().and_then(|_| receiver.recv_timeout(patience).ok())
+    }
 }
 
 fn name_of(folder: &Path) -> String {
@@ -301,6 +341,27 @@ mod tests {
         shell.args(["-c", script]);
         let patience = expected.map_or(Duration::from_millis(50), |_| Duration::from_mins(1));
         assert_eq!(first_output(shell, patience).as_deref(), expected);
+    }
+
+    #[test]
+    fn a_look_that_hangs_is_left_behind_and_so_are_only_a_few() {
+        let folders = Folders::default();
+        let (release, held) = mpsc::channel::<()>();
+        let held = Arc::new(std::sync::Mutex::new(held));
+        for _ in 0..MOST_LOOKS {
+            let held = Arc::clone(&held);
+            let look = move || held.lock().is_ok_and(|held| held.recv().is_ok());
+            assert_eq!(folders.within(Duration::ZERO, look), None);
+        }
+        let patience = Duration::from_mins(1);
+        assert_eq!(folders.within(patience, || 1), None, "as many as may be hang");
+        drop(release);
+        let patience_ends = remembrancer_processor::Deadline::after(patience);
+        while Arc::strong_count(&folders.looks) > 1 {
+            assert!(!patience_ends.has_passed());
+            std::thread::yield_now();
+        }
+        assert_eq!(folders.within(patience, || 1), Some(1));
     }
 
     #[test]

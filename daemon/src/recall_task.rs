@@ -1,7 +1,6 @@
 //! One prompt under its deadline: embedding and search begin at once, the recollection file is written by the thread that
 //! searched, the reply goes out, and only then is anything stored.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,30 +11,34 @@ use remembrancer_hooks::places::Places;
 use remembrancer_hooks::protocol::{RecallReply, RecallRequest, Shown, Stage, VERSION};
 use remembrancer_hooks::recollection_file::{prompt_hash, prompt_hash_hex};
 use remembrancer_processor::recall::{
-    Header, Query, Question, Recall, RecallSettings, ScopeRule, SessionState, Sources, empty_block, recall,
+    Header, Query, Question, Recall, RecallSettings, SessionState, Sources, empty_block, recall,
 };
 use remembrancer_processor::{Deadline, Stopwatch};
 use remembrancer_schema::{EpisodeId, QueryError, Reader, RecollectionLog, SessionKey, UnixMillis, Writer};
 use sha2::Sha256;
 
-use crate::backlog_task::SharedCodes;
+use crate::causes::with_causes;
 use crate::clock;
+use crate::codes::SharedCodes;
+use crate::control::in_scope;
 use crate::conversations::Conversations;
 use crate::embedder::{EmbedderHandle, ModelState, PendingEmbedding};
-use crate::files;
+use crate::exclusions::Exclusions;
 use crate::progress::Progress;
-use crate::project;
+use crate::project::{self, Folders};
+use crate::reason::Reason;
+use crate::recollection_files;
 use crate::reranker::Reranker;
-use crate::store::{StoreGone, StoreHandle};
+use crate::store::{NoAnswer, StoreHandle};
 
 /// The agent in whose name the command line asks.
 pub(crate) const CLI_AGENT: &str = "cli";
 
-/// The reason for silence in a folder that is kept out.
-const EXCLUDED: &str = "excluded";
-
 /// Kept back from the hook's deadline for the reply's way and the hook's exit.
 const REPLY_MARGIN: Duration = Duration::from_millis(12);
+
+/// How long a prompt waits for the file system to tell of its folder, which takes far less than a millisecond where it is well.
+const FOLDER_PATIENCE: Duration = Duration::from_millis(30);
 
 /// Answers prompts.
 #[derive(Clone)]
@@ -58,17 +61,17 @@ pub(crate) struct Recaller {
     pub settings: Arc<RecallSettings>,
     /// The most that a recall may take, whatever its request allows.
     pub budget: Duration,
-    /// Folders that the settings keep out.
-    pub excluded: Arc<Vec<PathBuf>>,
+    /// What the settings keep out.
+    pub exclusions: Exclusions,
     /// Where recollection files lie.
     pub places: Arc<Places>,
-    /// The user's home folder, which is no project.
-    pub home: Option<PathBuf>,
+    /// Finds the projects of prompts.
+    pub folders: Arc<Folders>,
     /// The key under which prompts are hashed for the log.
     pub log_key: [u8; 32],
 }
 
-/// What a reader thread needs for one prompt.
+/// A prompt that is read, and what a reader thread needs to search for it.
 struct Search {
     recaller: Recaller,
     cwd: Option<String>,
@@ -95,14 +98,14 @@ impl Asked {
     }
 
     /// The log of a prompt that was not searched for.
-    fn silent_log(&self, reason: &str, took: Duration) -> RecollectionLog {
+    fn silent_log(&self, reason: Reason, took: Duration) -> RecollectionLog {
         RecollectionLog {
             at: self.at,
             session: self.session.clone(),
             project: None,
             prompt_hash: self.logged_hash,
             terms: Vec::new(),
-            reason: Some(reason.to_owned()),
+            reason: Some(reason.as_str().to_owned()),
             pool: 0,
             stages: vec![("whole".to_owned(), took.as_micros() as u64)],
             degradations: Vec::new(),
@@ -114,7 +117,7 @@ impl Asked {
 /// What came of a search.
 enum Found {
     Recalled(Box<Recall>),
-    Silent(&'static str),
+    Silent(Reason),
 }
 
 impl Recaller {
@@ -125,57 +128,75 @@ impl Recaller {
         let deadline = request
             .deadline(received_ns)
             .min(WireDeadline::after(received_ns, self.budget));
-        let session = SessionKey {
-            agent: request.agent.clone(),
-            external_id: request.session.clone(),
+        let recaller = self.clone();
+        // A long prompt takes a while to read: that may hold up neither this runtime nor the other prompts.
+        let reading = tokio::task::spawn_blocking(move || recaller.read(request, received_ns, deadline));
+        let search = match reading.await {
+            Ok(Some(search)) => search,
+            Ok(None) => return RecallReply::nothing(Reason::SecondFiring.as_str()),
+            Err(_) => {
+                self.progress.panicked();
+                return RecallReply::nothing(Reason::Failed.as_str());
+            }
         };
-        let hash = prompt_hash(&request.session, &request.prompt);
-        if self.conversations.note_prompt(&session, hash, received_ns) {
-            return RecallReply::nothing("second-firing");
-        }
-        let header = Header {
-            prompt_hash: prompt_hash_hex(&hash),
-            written: clock::now(),
-        };
-        let asked = Asked {
-            at: header.written,
-            logged_hash: self.logged_hash(&request.prompt),
-            session,
-        };
-        let mut found = self.search(request, &asked, header, deadline).await;
+        let asked = search.asked.clone();
+        let mut found = self.search(search).await;
         if deadline.has_passed() {
-            // Slow and not absent: the hook need not keep still. Nobody reads this answer, so nothing of it counts as shown.
+            // Slow and not absent: the hook need not keep still.
             backoff::end(&self.places.backoff_file());
-            found = Found::Silent("out-of-time");
+            // Nobody reads this answer, so nothing of it counts as shown.
+            if !matches!(found, Found::Silent(Reason::Excluded)) {
+                found = Found::Silent(Reason::OUT_OF_TIME);
+            }
         }
         watch.lap("whole");
         let took: Duration = watch.total();
         self.conclude(asked, found, took)
     }
 
-    async fn search(&self, request: RecallRequest, asked: &Asked, header: Header, wire: WireDeadline) -> Found {
+    /// Reads a prompt and begins to embed it; `None` where it is the second firing for one message.
+    fn read(self, request: RecallRequest, received_ns: u64, wire: WireDeadline) -> Option<Search> {
+        let session = SessionKey {
+            agent: request.agent,
+            external_id: request.session,
+        };
+        let hash = prompt_hash(&session.external_id, &request.prompt);
+        if self.conversations.note_prompt(&session, hash, received_ns) {
+            return None;
+        }
         let deadline = Deadline::after(wire.remaining().saturating_sub(REPLY_MARGIN));
         let query = Query::of(&request.prompt);
-        let embedding = self.embedder.ask(query.text.clone(), deadline);
-        let search = Search {
-            recaller: self.clone(),
+        let header = Header {
+            prompt_hash: prompt_hash_hex(&hash),
+            written: clock::now(),
+        };
+        Some(Search {
             cwd: request.cwd,
             all_projects: request.all_projects,
+            embedding: self.embedder.ask(query.text.clone(), deadline),
             query,
-            asked: asked.clone(),
+            asked: Asked {
+                at: header.written,
+                logged_hash: self.logged_hash(&request.prompt),
+                session,
+            },
             header,
-            embedding,
             deadline,
-        };
+            recaller: self,
+        })
+    }
+
+    async fn search(&self, search: Search) -> Found {
+        let deadline = search.deadline;
         let answer = match self.prompts.offer(move |reader| search.run(reader)) {
             Ok(answer) => answer,
-            Err(StoreGone::Busy) => return Found::Silent("busy"),
-            Err(StoreGone::Closed) => return Found::Silent("stopping"),
+            Err(NoAnswer::Busy) => return Found::Silent(Reason::Busy),
+            Err(NoAnswer::Closed) => return Found::Silent(Reason::Stopping),
         };
         match tokio::time::timeout(deadline.remaining(), answer).await {
             Ok(Ok(found)) => found,
-            Ok(Err(_)) => Found::Silent("stopping"),
-            Err(_) => Found::Silent("out-of-time"),
+            Ok(Err(_)) => Found::Silent(Reason::Failed),
+            Err(_) => Found::Silent(Reason::OUT_OF_TIME),
         }
     }
 
@@ -184,12 +205,12 @@ impl Recaller {
         let recall = match found {
             Found::Recalled(recall) => *recall,
             Found::Silent(reason) => {
-                self.progress.recalled(took, false, Some(reason), &[]);
+                self.progress.recalled(took, false, Some(reason.as_str()), &[]);
                 // Of what is excluded nothing is stored, not even that it asked.
-                if reason != EXCLUDED && !asked.leaves_no_trace() {
+                if reason != Reason::Excluded && !asked.leaves_no_trace() {
                     self.store_afterwards(asked.session.clone(), asked.silent_log(reason, took), Vec::new());
                 }
-                return RecallReply::nothing(reason);
+                return RecallReply::nothing(reason.as_str());
             }
         };
         let reason = recall.silence.map(|silence| silence.as_str().to_owned());
@@ -235,8 +256,8 @@ impl Recaller {
         tokio::spawn(async move {
             match writer.call(move |writer| writer.record_recollection(&log)).await {
                 Ok(Ok(_)) => conversations.stored(&session, &shown),
-                Ok(Err(error)) => tracing::warn!(%error, "what was shown could not be stored"),
-                Err(StoreGone::Closed | StoreGone::Busy) => {}
+                Ok(Err(error)) => tracing::warn!(error = %with_causes(&error), "what was shown could not be stored"),
+                Err(NoAnswer::Closed | NoAnswer::Busy) => {}
             }
         });
     }
@@ -263,10 +284,10 @@ impl Search {
         reader.set_deadline_check(Some(Box::new(move || deadline.has_passed())));
         let found = self.find(reader).unwrap_or_else(|error| {
             if matches!(error, QueryError::Interrupted { .. }) {
-                return Found::Silent("out-of-time");
+                return Found::Silent(Reason::OUT_OF_TIME);
             }
-            tracing::warn!(%error, "a prompt could not be answered");
-            Found::Silent("store-failed")
+            tracing::warn!(error = %with_causes(&error), "a prompt could not be answered");
+            Found::Silent(Reason::STORE_FAILED)
         });
         reader.set_deadline_check(None);
         self.write_file(&found);
@@ -275,19 +296,25 @@ impl Search {
 
     fn find(&mut self, reader: &Reader) -> Result<Found, QueryError> {
         if self.deadline.has_passed() {
-            return Ok(Found::Silent("out-of-time"));
+            return Ok(Found::Silent(Reason::OUT_OF_TIME));
         }
-        if self.recaller.progress.is_paused(self.header.written) {
-            return Ok(Found::Silent("paused"));
+        let Recaller {
+            progress,
+            exclusions,
+            folders,
+            ..
+        } = &self.recaller;
+        if progress.is_paused(self.header.written) {
+            return Ok(Found::Silent(Reason::Paused));
         }
-        let cwd = self.cwd.clone();
-        if self.is_excluded(reader, cwd.as_deref())? {
-            return Ok(Found::Silent(EXCLUDED));
+        if exclusions.cover_prompt(reader, &self.asked.session, self.cwd.as_deref())? {
+            return Ok(Found::Silent(Reason::Excluded));
         }
+        let patience = FOLDER_PATIENCE.min(self.deadline.remaining());
         let question = Question {
             session: self.asked.session.clone(),
-            project: match &cwd {
-                Some(cwd) => project::known(reader, cwd, self.recaller.home.as_deref())?,
+            project: match &self.cwd {
+                Some(cwd) => folders.project(reader, cwd, patience)?,
                 None => None,
             },
             logged_hash: self.asked.logged_hash,
@@ -300,11 +327,11 @@ impl Search {
             ModelState::Ready(model) => model.model_id().to_owned(),
             ModelState::Loading | ModelState::Failed(_) => String::new(),
         };
-        let settings = self.settings();
+        let settings = in_scope(&self.recaller.settings, self.all_projects);
         let embedding = &mut self.embedding;
         let sources = Sources {
             reader,
-            codes: &self.recaller.codes,
+            codes: self.recaller.codes.index(),
             model_id: &model_id,
             embedding: &mut |patience| embedding.wait(patience),
             reranker: self.recaller.reranker.ready(),
@@ -316,18 +343,6 @@ impl Search {
             &settings,
             self.deadline,
         ))))
-    }
-
-    fn settings(&self) -> RecallSettings {
-        let settings = RecallSettings::clone(&self.recaller.settings);
-        let scope = if self.all_projects { ScopeRule::All } else { settings.scope };
-        RecallSettings { scope, ..settings }
-    }
-
-    fn is_excluded(&self, reader: &Reader, cwd: Option<&str>) -> Result<bool, QueryError> {
-        let Some(cwd) = cwd.map(Path::new) else { return Ok(false) };
-        let by_user = reader.exclusions()?.iter().any(|path| cwd.starts_with(path));
-        Ok(by_user || self.recaller.excluded.iter().any(|path| cwd.starts_with(path)))
     }
 
     fn session_state(&self, reader: &Reader) -> Result<SessionState, QueryError> {
@@ -348,69 +363,14 @@ impl Search {
             return;
         }
         let text = match found {
-            Found::Recalled(recall) if !recall.context.is_empty() => recall.context.clone(),
-            Found::Recalled(recall) => empty_block(&self.header, recall.silence.map_or("nothing", |silence| silence.as_str())),
-            Found::Silent(reason) => empty_block(&self.header, reason),
+            Found::Recalled(recall) => match recall.silence {
+                None => recall.context.clone(),
+                Some(silence) => empty_block(&self.header, silence.as_str()),
+            },
+            Found::Silent(reason) => empty_block(&self.header, reason.as_str()),
         };
-        let path = self
-            .recaller
-            .places
-            .recollection_path(&self.asked.session.agent, &self.asked.session.external_id);
-        match files::write_atomically(&path, &text, Some(self.deadline)) {
-            Ok(true) => {}
-            Ok(false) => tracing::debug!("too late for the recollection file"),
-            Err(error) => {
-                tracing::warn!(%error, "the recollection file could not be written");
-            }
-        }
-    }
-}
-
-/// Removes every recollection file: what was forgotten may stand in any of them.
-///
-/// # Errors
-/// The file system's error, naming the path.
-pub(crate) fn remove_recollection_files(folder: &Path) -> std::io::Result<()> {
-    if !folder.is_dir() {
-        return Ok(());
-    }
-    for entry in fs_err::read_dir(folder)? {
-        match fs_err::remove_file(entry?.path()) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// How many recollection files are kept: older ones belong to conversations that have ended long ago.
-const KEPT_FILES: usize = 500;
-
-/// A temporary file of this age may still be written.
-const WRITING: Duration = Duration::from_mins(1);
-
-fn is_fresh(modified: &std::time::SystemTime) -> bool {
-    modified.elapsed().is_ok_and(|age| age < WRITING)
-}
-
-/// Removes recollection files of conversations that ended long ago, and remains of interrupted writes.
-pub(crate) fn prune(folder: &Path) {
-    let Ok(entries) = fs_err::read_dir(folder) else { return };
-    let mut files: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let modified = entry.metadata().and_then(|metadata| metadata.modified());
-        let temporary = path.extension().is_some_and(|extension| extension == "tmp");
-        let remains = temporary && !modified.as_ref().is_ok_and(is_fresh);
-        match modified {
-            Ok(modified) if !remains => files.push((modified, path)),
-            _ => {
-                fs_err::remove_file(path).ok();
-            }
-        }
-    }
-    files.sort_unstable_by(|a, b| b.cmp(a));
-    for (_, path) in files.into_iter().skip(KEPT_FILES) {
-        fs_err::remove_file(path).ok();
+        let SessionKey { agent, external_id } = &self.asked.session;
+        let path = self.recaller.places.recollection_path(agent, external_id);
+        recollection_files::write(&path, &text, self.deadline);
     }
 }

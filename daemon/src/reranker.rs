@@ -4,7 +4,6 @@
 //! Until it is there, and where it can't be loaded, recall goes on without it, and `status` says so. A panic of the model is
 //! a failed reranking, and the recall goes on.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +11,8 @@ use remembrancer_processor::Deadline;
 use remembrancer_processor::embed::{DeviceChoice, Lane};
 use remembrancer_processor::rerank::{CrossEncoder, Rerank, RerankError};
 
-use crate::threads::Threads;
+use crate::causes::with_causes;
+use crate::threads::{Threads, contained};
 
 /// Threads of the lane at most: beyond four a short passage gains little.
 const MOST_THREADS: usize = 4;
@@ -45,9 +45,11 @@ impl Reranker {
         let loaded = Some(Arc::clone(&cell));
         threads.spawn("reranker-load", move || {
             cell.get_or_init(|| {
-                guarded(|| OnLane::new(load()?)).map_err(|error| {
-                    tracing::warn!(%error, "recall goes on without a reranker");
-                    error.to_string()
+                let loaded = contained(|| OnLane::new(load()?)).unwrap_or(Err(RerankError::Panicked));
+                loaded.map_err(|error| {
+                    let reason = with_causes(&error);
+                    tracing::warn!(%reason, "recall goes on without a reranker");
+                    reason
                 })
             });
         })?;
@@ -70,11 +72,6 @@ impl Reranker {
     }
 }
 
-/// What `work` gives, or that it panicked.
-fn guarded<T>(work: impl FnOnce() -> Result<T, RerankError>) -> Result<T, RerankError> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(RerankError::Panicked))
-}
-
 /// A model with threads of its own, which all that search share.
 struct OnLane {
     model: Box<dyn Rerank>,
@@ -95,7 +92,7 @@ impl Rerank for OnLane {
     }
 
     fn scores(&self, query: &str, passages: &[&str], deadline: Deadline) -> Result<Vec<Option<f32>>, RerankError> {
-        guarded(|| self.lane.run(|| self.model.scores(query, passages, deadline)))
+        contained(|| self.lane.run(|| self.model.scores(query, passages, deadline))).unwrap_or(Err(RerankError::Panicked))
     }
 }
 

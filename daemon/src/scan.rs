@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
 use crate::clock;
+use crate::exclusions::Exclusions;
 
 /// Bytes at the head of a file, and before the read position, by which a file is known again.
 pub(crate) const FINGERPRINT_BYTES: u64 = 1_024;
@@ -97,11 +98,11 @@ pub(crate) struct Scan {
 }
 
 /// Looks for transcripts below `roots`. A root that does not exist holds none.
-pub(crate) fn scan(roots: &[PathBuf], exclude: &[PathBuf]) -> Scan {
+pub(crate) fn scan(roots: &[PathBuf], exclusions: &Exclusions) -> Scan {
     let mut scan = Scan::default();
     for root in roots.iter().filter(|root| root.exists()) {
         let entries = WalkDir::new(root).follow_links(false).into_iter();
-        for entry in entries.filter_entry(|entry| !exclude.iter().any(|path| entry.path().starts_with(path))) {
+        for entry in entries.filter_entry(|entry| !exclusions.cover(entry.path())) {
             match entry {
                 Ok(entry) if entry.file_type().is_file() && is_transcript(entry.path()) => {
                     scan.files.extend(stat(entry.path()));
@@ -283,7 +284,10 @@ mod tests {
             fs_err::create_dir_all(root.join(name).parent().unwrap()).unwrap();
             fs_err::write(root.join(name), "{}\n").unwrap();
         }
-        let found = scan(&[root.clone(), place.path().join("none")], &[root.join("secret")]);
+        let found = scan(
+            &[root.clone(), place.path().join("none")],
+            &Exclusions::of_settings(&[root.join("secret")]),
+        );
         let mut names: Vec<_> = found
             .files
             .iter()

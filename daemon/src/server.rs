@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::operations::Operations;
+use crate::reason::Reason;
 
 /// Connections served at a time.
 const CONNECTIONS: usize = 64;
@@ -100,7 +101,7 @@ async fn converse(stream: UnixStream, operations: &Operations, received_ns: u64)
 
 fn too_long(reply: &Reply, error: &remembrancer_hooks::protocol::ProtocolError) -> Reply {
     match reply {
-        Reply::Recall(_) => RecallReply::nothing("too-long").into(),
+        Reply::Recall(_) => RecallReply::nothing(Reason::TooLong.as_str()).into(),
         Reply::Answer(_) => Answer::refused(error.to_string()).into(),
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct SourceFile {
 }
 
 /// What one step brought.
-pub(crate) struct Step {
+pub(crate) struct ReadStep {
     /// What the parser made of the new bytes.
     pub advance: Advance,
     /// The episodes of each of its turns.
@@ -147,7 +147,7 @@ impl SourceFile {
     ///
     /// # Errors
     /// The file system's error.
-    pub(crate) fn step(&mut self, agent: Agent, stat: &FileStat) -> std::io::Result<Step> {
+    pub(crate) fn step(&mut self, agent: Agent, stat: &FileStat) -> std::io::Result<ReadStep> {
         let mut file = File::open(&stat.path)?;
         file.seek(SeekFrom::Start(self.next))?;
         let mut bytes = Vec::with_capacity(CHUNK_BYTES.min(stat.size.saturating_sub(self.next) as usize + 1));
@@ -163,7 +163,7 @@ impl SourceFile {
             position(&mut file, &advance, ByteOffset(self.next))?
         });
         let source = self.update(agent, stat, whole_lines, &advance, at_end);
-        Ok(Step {
+        Ok(ReadStep {
             episodes: self.cut(&advance.turns),
             advance,
             source,

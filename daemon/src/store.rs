@@ -3,17 +3,18 @@
 //!
 //! SQLite blocks, so no task ever touches it: a thread is reached by a handle over a bounded channel, and answers by a
 //! oneshot. A job runs to its end before the next. A panic in a job is that job's alone: its asker gets an error, what it
-//! had begun to write is rolled back, it is logged and counted, and the thread goes on to the next.
+//! had begun to write is rolled back, it is logged and counted, and the thread goes on to the next. What a job found damaged
+//! is noted: a damaged index is rebuilt (`upkeep`), and a damaged store is looked through at the next start.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use remembrancer_schema::{OpenError, Reader, Writer};
+use remembrancer_schema::{Damage, OpenError, Reader, Writer};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::causes::with_causes;
 use crate::progress::Progress;
-use crate::threads::Threads;
+use crate::threads::{Threads, contained};
 
 /// Jobs that may wait for a thread. A prompt that finds the queue full is answered with nothing.
 const QUEUE: usize = 64;
@@ -24,7 +25,7 @@ type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
 
 /// The thread behind a handle has ended, its queue is full, or it failed on the job.
 #[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StoreGone {
+pub(crate) enum NoAnswer {
     /// The thread has ended, since the daemon is stopping, or the job panicked.
     #[error("the store gave no answer: the daemon is stopping, or failed on this; see its log")]
     Closed,
@@ -48,25 +49,25 @@ impl<S: 'static> StoreHandle<S> {
     /// Runs `job` on a thread of this store, waiting for a place in the queue.
     ///
     /// # Errors
-    /// [`StoreGone::Closed`].
-    pub(crate) async fn call<T: Send + 'static>(&self, job: impl FnOnce(&mut S) -> T + Send + 'static) -> Result<T, StoreGone> {
+    /// [`NoAnswer::Closed`].
+    pub(crate) async fn call<T: Send + 'static>(&self, job: impl FnOnce(&mut S) -> T + Send + 'static) -> Result<T, NoAnswer> {
         let (reply, answer) = oneshot::channel();
-        self.jobs.send(boxed(job, reply)).await.map_err(|_| StoreGone::Closed)?;
-        answer.await.map_err(|_| StoreGone::Closed)
+        self.jobs.send(boxed(job, reply)).await.map_err(|_| NoAnswer::Closed)?;
+        answer.await.map_err(|_| NoAnswer::Closed)
     }
 
     /// Runs `job` if there is a place in the queue now.
     ///
     /// # Errors
-    /// [`StoreGone::Busy`] where the queue is full, [`StoreGone::Closed`].
+    /// [`NoAnswer::Busy`] where the queue is full, [`NoAnswer::Closed`].
     pub(crate) fn offer<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut S) -> T + Send + 'static,
-    ) -> Result<oneshot::Receiver<T>, StoreGone> {
+    ) -> Result<oneshot::Receiver<T>, NoAnswer> {
         let (reply, answer) = oneshot::channel();
         self.jobs.try_send(boxed(job, reply)).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => StoreGone::Busy,
-            mpsc::error::TrySendError::Closed(_) => StoreGone::Closed,
+            mpsc::error::TrySendError::Full(_) => NoAnswer::Busy,
+            mpsc::error::TrySendError::Closed(_) => NoAnswer::Closed,
         })?;
         Ok(answer)
     }
@@ -74,14 +75,11 @@ impl<S: 'static> StoreHandle<S> {
     /// As [`StoreHandle::call`], for a thread that is not a task.
     ///
     /// # Errors
-    /// [`StoreGone::Closed`].
-    pub(crate) fn call_blocking<T: Send + 'static>(
-        &self,
-        job: impl FnOnce(&mut S) -> T + Send + 'static,
-    ) -> Result<T, StoreGone> {
+    /// [`NoAnswer::Closed`].
+    pub(crate) fn call_blocking<T: Send + 'static>(&self, job: impl FnOnce(&mut S) -> T + Send + 'static) -> Result<T, NoAnswer> {
         let (reply, answer) = oneshot::channel();
-        self.jobs.blocking_send(boxed(job, reply)).map_err(|_| StoreGone::Closed)?;
-        answer.blocking_recv().map_err(|_| StoreGone::Closed)
+        self.jobs.blocking_send(boxed(job, reply)).map_err(|_| NoAnswer::Closed)?;
+        answer.blocking_recv().map_err(|_| NoAnswer::Closed)
     }
 }
 
@@ -114,15 +112,14 @@ impl Store {
             .map(|_| Reader::open(path))
             .collect::<Result<Vec<_>, OpenError>>()?;
         let background_reader = Reader::open(path)?;
-        let mut house = Spawner {
+        let mut spawner = Spawner {
             threads: Threads::default(),
             progress,
         };
-        // What a panic leaves open in a writer is closed as its transaction is dropped.
-        let writer = house.spawn("store-writer", vec![writer], |_| (), close)?;
-        let prompts = house.spawn("store-reader", prompt_readers, without_deadline, drop)?;
-        let background = house.spawn("store-background", vec![background_reader], without_deadline, drop)?;
-        let threads = house.threads;
+        let writer = spawner.spawn("store-writer", vec![writer])?;
+        let prompts = spawner.spawn("store-reader", prompt_readers)?;
+        let background = spawner.spawn("store-background", vec![background_reader])?;
+        let threads = spawner.threads;
         Ok(Self {
             writer,
             prompts,
@@ -132,15 +129,47 @@ impl Store {
     }
 }
 
-fn close(writer: Writer) {
-    if let Err(error) = writer.close() {
-        tracing::warn!(%error, "the database was not closed cleanly; it is checked at the next start");
+/// What a thread of the store owns.
+trait Connection: Send + 'static {
+    /// Makes it fit for the next job after one that panicked.
+    fn mend(&mut self);
+
+    /// What the last jobs found damaged, told once.
+    fn take_damage(&mut self) -> Option<Damage>;
+
+    /// Ends it with its thread, and whether any of the store's connections found damage.
+    fn end(self, damaged: bool);
+}
+
+impl Connection for Writer {
+    /// What a panic left open was closed as its transaction was dropped.
+    fn mend(&mut self) {}
+
+    fn take_damage(&mut self) -> Option<Damage> {
+        self.take_damage()
+    }
+
+    fn end(mut self, damaged: bool) {
+        if damaged {
+            self.distrust();
+        }
+        if let Err(error) = self.close() {
+            tracing::warn!(error = %with_causes(&error), "the database was not closed cleanly; it is checked at the next start");
+        }
     }
 }
 
-/// Takes off the deadline of a recall that did not come to its end: the next has its own.
-fn without_deadline(reader: &mut Reader) {
-    reader.set_deadline_check(None);
+impl Connection for Reader {
+    /// Takes off the deadline of a recall that did not come to its end: the next has its own.
+    fn mend(&mut self) {
+        self.set_deadline_check(None);
+    }
+
+    fn take_damage(&mut self) -> Option<Damage> {
+        Self::take_damage(self)
+    }
+
+    fn end(self, _: bool) {}
 }
 
 struct Spawner<'a> {
@@ -149,33 +178,33 @@ struct Spawner<'a> {
 }
 
 impl Spawner<'_> {
-    /// Starts one thread for each of `stores`. After a job that panicked its store is given to `mend`, and at the end to
-    /// `end`.
-    fn spawn<S: Send + 'static>(
-        &mut self,
-        name: &'static str,
-        stores: Vec<S>,
-        mend: fn(&mut S),
-        end: fn(S),
-    ) -> std::io::Result<StoreHandle<S>> {
+    /// Starts one thread for each of `connections`.
+    fn spawn<S: Connection>(&mut self, name: &'static str, connections: Vec<S>) -> std::io::Result<StoreHandle<S>> {
         let (jobs, queue) = mpsc::channel::<Job<S>>(QUEUE);
         // Shared by the threads of one kind: held only while waiting for the next job.
         let queue = Arc::new(Mutex::new(queue));
-        for mut store in stores {
+        for connection in connections {
             let (queue, progress) = (Arc::clone(&queue), Arc::clone(self.progress));
-            self.threads.spawn(name, move || {
-                while let Some(job) = next(&queue) {
-                    if catch_unwind(AssertUnwindSafe(|| job(&mut store))).is_err() {
-                        tracing::error!(thread = name, "a job panicked, which is a fault to report; the next goes on");
-                        progress.panicked();
-                        mend(&mut store);
-                    }
-                }
-                end(store);
-            })?;
+            self.threads.spawn(name, move || serve(name, connection, &queue, &progress))?;
         }
         Ok(StoreHandle { jobs })
     }
+}
+
+/// Does one job after the other, until nobody can ask for more.
+fn serve<S: Connection>(name: &'static str, mut connection: S, queue: &Mutex<mpsc::Receiver<Job<S>>>, progress: &Progress) {
+    while let Some(job) = next(queue) {
+        if contained(|| job(&mut connection)).is_err() {
+            tracing::error!(thread = name, "a job panicked, which is a fault to report; the next goes on");
+            progress.panicked();
+            connection.mend();
+        }
+        if let Some(damage) = connection.take_damage() {
+            tracing::error!(thread = name, ?damage, "a job found the store damaged");
+            progress.found_damage(damage);
+        }
+    }
+    connection.end(progress.is_damaged());
 }
 
 fn next<S>(queue: &Mutex<mpsc::Receiver<Job<S>>>) -> Option<Job<S>> {
@@ -186,19 +215,61 @@ fn next<S>(queue: &Mutex<mpsc::Receiver<Job<S>>>) -> Option<Job<S>> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_job_that_panics_fails_alone() {
+    /// Counts its mends; says of every job what it found damaged, and at the end what it was told.
+    struct Fake {
+        mends: usize,
+        finds: Option<Damage>,
+        told: Arc<Mutex<Option<bool>>>,
+    }
+
+    impl Connection for Fake {
+        fn mend(&mut self) {
+            self.mends += 1;
+        }
+
+        fn take_damage(&mut self) -> Option<Damage> {
+            self.finds
+        }
+
+        fn end(self, damaged: bool) {
+            *self.told.lock().unwrap() = Some(damaged);
+        }
+    }
+
+    /// The problems after a job that panicked, a wait for a damaged index, and what the connection was told at its end.
+    fn check(finds: Option<Damage>) -> (usize, bool, Option<bool>) {
         let progress = Arc::new(Progress::default());
-        let mut house = Spawner {
+        let mut spawner = Spawner {
             threads: Threads::default(),
             progress: &progress,
         };
-        let handle = house.spawn("store-test", vec![1], |store| *store += 1, drop).unwrap();
+        let told = Arc::default();
+        let fake = Fake {
+            mends: 0,
+            finds,
+            told: Arc::clone(&told),
+        };
+        let handle = spawner.spawn("store-test", vec![fake]).unwrap();
         let failed: Result<(), _> = handle.call_blocking(|_| panic!("on purpose"));
-        assert_eq!(failed, Err(StoreGone::Closed));
-        assert_eq!(handle.call_blocking(|store| *store), Ok(2), "mended, and going on");
-        assert_eq!(progress.problems().len(), 1, "it is counted");
+        assert_eq!(failed, Err(NoAnswer::Closed));
+        assert_eq!(handle.call_blocking(|fake| fake.mends), Ok(1), "mended, and going on");
         drop(handle);
-        assert!(house.threads.join());
+        assert!(spawner.threads.join());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let notified =
+            runtime.block_on(async { tokio::time::timeout(std::time::Duration::ZERO, progress.index_damaged.notified()).await });
+        let told = *told.lock().unwrap();
+        (progress.problems().len(), notified.is_ok(), told)
+    }
+
+    #[test]
+    fn a_job_that_panics_fails_alone() {
+        assert_eq!(check(None), (1, false, Some(false)), "it is counted");
+    }
+
+    #[test]
+    fn damage_is_told_to_who_mends_it_and_to_who_closes_the_store() {
+        assert_eq!(check(Some(Damage::Index)), (1, true, Some(true)));
+        assert_eq!(check(Some(Damage::Database)), (2, false, Some(true)), "and the user");
     }
 }

@@ -4,125 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use notify::{Config, ErrorKind, Event, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::event::{MetadataKind, ModifyKind};
+use notify::{Config, ErrorKind, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
 use rustix::io::Errno;
-use tokio::sync::oneshot;
 
-/// Changed paths that are remembered one by one; beyond that a rescan is cheaper.
-const MOST_PATHS: usize = 4_096;
+use crate::mailbox::Mailbox;
+
 /// How often the polling watcher looks, where the system's own can't be used.
 const POLL: Duration = Duration::from_secs(5);
-
-/// What the ingest thread waits for. Filled by the watcher, the server and the supervisor; never blocks them.
-#[derive(Default)]
-pub(crate) struct Mailbox {
-    mail: Mutex<Mail>,
-    arrived: Condvar,
-}
-
-/// What arrived since the last look.
-#[derive(Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "marks that are independent of one another, not a state"
-)]
-pub(crate) struct Mail {
-    /// Transcripts that changed.
-    pub changed: BTreeSet<PathBuf>,
-    /// Whether everything must be looked at.
-    pub rescan: bool,
-    /// Whether a folder appeared: what is written into it before its own watch begins has no event.
-    pub folder_appeared: bool,
-    /// How many times it was asked to read everything again from its start.
-    pub rereads: u64,
-    /// Whether what is remembered of projects may no longer hold.
-    pub forget_projects: bool,
-    /// Who waits until all that is on disk now is in the store.
-    pub flushes: Vec<oneshot::Sender<()>>,
-    /// Whether to stop.
-    pub stop: bool,
-}
-
-impl Mail {
-    fn is_empty(&self) -> bool {
-        self.changed.is_empty() && !self.rescan && self.flushes.is_empty() && !self.stop
-    }
-}
-
-impl Mailbox {
-    /// Marks `path` as changed.
-    pub(crate) fn changed(&self, path: PathBuf) {
-        self.put(|mail| {
-            if mail.changed.len() < MOST_PATHS {
-                mail.changed.insert(path);
-            } else {
-                mail.rescan = true;
-            }
-        });
-    }
-
-    /// Asks for a look at everything.
-    pub(crate) fn rescan(&self) {
-        self.put(|mail| mail.rescan = true);
-    }
-
-    /// Asks for a look at everything, and for another a moment later.
-    pub(crate) fn folder_appeared(&self) {
-        self.put(|mail| {
-            mail.rescan = true;
-            mail.folder_appeared = true;
-        });
-    }
-
-    /// Asks to read everything again from its start, as was asked `times`: what was passed over then may be wanted now.
-    pub(crate) fn reread(&self, times: u64) {
-        self.put(|mail| {
-            mail.rescan = true;
-            mail.rereads += times;
-        });
-    }
-
-    /// Says that projects left the store, so that what is remembered of their ids no longer holds.
-    pub(crate) fn forget_projects(&self) {
-        self.put(|mail| mail.forget_projects = true);
-    }
-
-    /// Asks for a look at everything, and to be told when it is done.
-    pub(crate) fn flush(&self, done: oneshot::Sender<()>) {
-        self.put(|mail| {
-            mail.rescan = true;
-            mail.flushes.push(done);
-        });
-    }
-
-    /// Asks the ingest thread to end.
-    pub(crate) fn stop(&self) {
-        self.put(|mail| mail.stop = true);
-    }
-
-    /// Whether the ingest thread is asked to end.
-    pub(crate) fn stops(&self) -> bool {
-        self.mail.lock().unwrap_or_else(PoisonError::into_inner).stop
-    }
-
-    /// Takes what has arrived, waiting at most `patience` for something.
-    pub(crate) fn take(&self, patience: Duration) -> Mail {
-        let mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut mail, _) = self
-            .arrived
-            .wait_timeout_while(mail, patience, |mail| mail.is_empty())
-            .unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *mail)
-    }
-
-    fn put(&self, change: impl FnOnce(&mut Mail)) {
-        change(&mut self.mail.lock().unwrap_or_else(PoisonError::into_inner));
-        self.arrived.notify_one();
-    }
-}
 
 /// Tells a folder from one that was made in its place, which needs a new watch: device, inode, and, since an inode is soon
 /// used again, when it was made, where the file system knows.
@@ -151,8 +43,8 @@ impl Watch {
     ///
     /// # Errors
     /// Where not even the polling watcher can be made.
-    pub(crate) fn start(mailbox: std::sync::Arc<Mailbox>) -> notify::Result<Self> {
-        let for_polling = std::sync::Arc::clone(&mailbox);
+    pub(crate) fn start(mailbox: Arc<Mailbox>) -> notify::Result<Self> {
+        let for_polling = Arc::clone(&mailbox);
         match RecommendedWatcher::new(move |event| post(&mailbox, event), Config::default()) {
             Ok(watcher) => Ok(Self::with(Box::new(watcher), false)),
             Err(error) => {
@@ -173,7 +65,7 @@ impl Watch {
         }
     }
 
-    fn polling(mailbox: std::sync::Arc<Mailbox>) -> notify::Result<Self> {
+    fn polling(mailbox: Arc<Mailbox>) -> notify::Result<Self> {
         let config = Config::default().with_poll_interval(POLL);
         let watcher = PollWatcher::new(move |event| post(&mailbox, event), config)?;
         Ok(Self::with(Box::new(watcher), true))
@@ -182,7 +74,7 @@ impl Watch {
     /// Watches `folder` and all below it from now on; one that does not exist yet is waited for, and watched by the call
     /// that follows its appearance. Falls back to polling where the system's watch limit is reached; what can't be watched
     /// for another reason, such as a folder that may not be read, is left to the rescan, and tried again at the next call.
-    pub(crate) fn follow(&mut self, folder: &Path, mailbox: &std::sync::Arc<Mailbox>) {
+    pub(crate) fn follow(&mut self, folder: &Path, mailbox: &Arc<Mailbox>) {
         let Some(identity) = identity(folder) else {
             return self.wait_for(folder);
         };
@@ -218,8 +110,8 @@ impl Watch {
         }
     }
 
-    fn fall_back(&mut self, folder: &Path, mailbox: &std::sync::Arc<Mailbox>) {
-        match Self::polling(std::sync::Arc::clone(mailbox)) {
+    fn fall_back(&mut self, folder: &Path, mailbox: &Arc<Mailbox>) {
+        match Self::polling(Arc::clone(mailbox)) {
             Ok(mut polling) => {
                 let before = std::mem::take(&mut self.watched);
                 for known in before.keys().map(PathBuf::as_path).chain([folder]) {
@@ -249,11 +141,14 @@ fn post(mailbox: &Mailbox, event: notify::Result<Event>) {
         Ok(event) if event.kind.is_access() => {}
         Ok(event) => {
             let is_removal = event.kind.is_remove();
+            let of_what_it_holds = is_of_what_a_folder_holds(event.kind);
             for path in event.paths {
                 if path.extension().is_some_and(|extension| extension == "jsonl") {
                     mailbox.changed(path);
                 } else if path.is_dir() {
-                    mailbox.folder_appeared();
+                    if !of_what_it_holds {
+                        mailbox.folder_appeared();
+                    }
                 } else if is_removal {
                     mailbox.rescan();
                 }
@@ -263,9 +158,19 @@ fn post(mailbox: &Mailbox, event: notify::Result<Event>) {
     }
 }
 
+/// Whether such an event of a folder tells only that something in it changed, which has events of its own.
+fn is_of_what_a_folder_holds(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Metadata(MetadataKind::WriteTime | MetadataKind::AccessTime))
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
+
+    use notify::event::{CreateKind, DataChange, RenameMode};
 
     use rstest::rstest;
 
@@ -318,24 +223,18 @@ mod tests {
         assert!(watch.watched.contains_key(folder.path()));
     }
 
-    #[test]
-    fn too_many_paths_become_a_rescan() {
+    #[rstest]
+    #[case::made(EventKind::Create(CreateKind::Folder), true)]
+    #[case::moved_here(EventKind::Modify(ModifyKind::Name(RenameMode::To)), true)]
+    #[case::opened_to_us(EventKind::Modify(ModifyKind::Metadata(MetadataKind::Any)), true)]
+    #[case::unknown(EventKind::Any, true)]
+    #[case::a_file_made_in_it(EventKind::Modify(ModifyKind::Metadata(MetadataKind::WriteTime)), false)]
+    #[case::content(EventKind::Modify(ModifyKind::Data(DataChange::Any)), false)]
+    fn a_folder_is_looked_through_where_it_is_new(#[case] kind: EventKind, #[case] expected: bool) {
+        let folder = tempfile::tempdir().unwrap();
         let mailbox = Mailbox::default();
-        for number in 0..=MOST_PATHS {
-            mailbox.changed(PathBuf::from(number.to_string()));
-        }
+        post(&mailbox, Ok(Event::new(kind).add_path(folder.path().to_owned())));
         let mail = mailbox.take(Duration::ZERO);
-        assert!(mail.rescan);
-        assert_eq!(mail.changed.len(), MOST_PATHS);
-        assert!(mailbox.take(Duration::ZERO).is_empty());
-    }
-
-    #[test]
-    fn a_flush_is_a_rescan_with_a_receipt() {
-        let mailbox = Mailbox::default();
-        let (done, _receipt) = oneshot::channel();
-        mailbox.flush(done);
-        let mail = mailbox.take(Duration::ZERO);
-        assert!(mail.rescan && mail.flushes.len() == 1);
+        assert_eq!((mail.rescan, mail.folder_appeared), (expected, expected));
     }
 }

@@ -3,6 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+/// What a budget counts as that leads beyond the clock.
+const FAR: Duration = Duration::from_hours(100 * 365 * 24);
+
 /// The moment by which a recall must have answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(Instant);
@@ -11,7 +14,8 @@ impl Deadline {
     /// A deadline `budget` from now.
     #[expect(clippy::disallowed_methods, reason = "the one reader of the monotonic clock in this crate")]
     pub fn after(budget: Duration) -> Self {
-        Self(Instant::now() + budget)
+        let now = Instant::now();
+        Self(now.checked_add(budget).unwrap_or(now + FAR))
     }
 
     /// The time left, zero once it has passed.
@@ -80,6 +84,7 @@ mod tests {
         assert!(inner.remaining() <= Duration::from_secs(30));
         assert!(!inner.has_passed());
         assert!(Deadline::after(Duration::ZERO).has_passed());
+        assert!(!Deadline::after(Duration::MAX).has_passed());
     }
 
     #[test]

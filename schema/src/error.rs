@@ -5,6 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
+use rusqlite::ffi::SQLITE_CORRUPT_VTAB;
+
+use crate::sqlite_error::SqliteError;
 
 /// Why the store could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +74,7 @@ pub enum OpenError {
         act: &'static str,
         /// The cause.
         #[source]
-        source: rusqlite::Error,
+        source: SqliteError,
     },
     /// The disk is full.
     #[error("the disk is full ({act}, {})", .path.display())]
@@ -82,7 +85,7 @@ pub enum OpenError {
         act: &'static str,
         /// The cause.
         #[source]
-        source: rusqlite::Error,
+        source: SqliteError,
     },
     /// A migration failed; the database is as it was before.
     #[error("cannot migrate {}", .path.display())]
@@ -102,7 +105,7 @@ pub enum OpenError {
         act: &'static str,
         /// The cause.
         #[source]
-        source: rusqlite::Error,
+        source: SqliteError,
     },
 }
 
@@ -115,9 +118,21 @@ impl OpenError {
                 path,
                 detail: source.to_string(),
             },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path, act, source },
-            Some(ErrorCode::DiskFull) => Self::Full { path, act, source },
-            _ => Self::Sqlite { path, act, source },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy {
+                path,
+                act,
+                source: source.into(),
+            },
+            Some(ErrorCode::DiskFull) => Self::Full {
+                path,
+                act,
+                source: source.into(),
+            },
+            _ => Self::Sqlite {
+                path,
+                act,
+                source: source.into(),
+            },
         }
     }
 
@@ -202,7 +217,7 @@ pub enum QueryError {
         act: &'static str,
         /// The cause.
         #[source]
-        source: rusqlite::Error,
+        source: SqliteError,
     },
     /// The disk is full; nothing of the act was stored.
     #[error("cannot {act}: the disk is full")]
@@ -211,7 +226,7 @@ pub enum QueryError {
         act: &'static str,
         /// The cause.
         #[source]
-        source: rusqlite::Error,
+        source: SqliteError,
     },
     /// The database is damaged.
     #[error("cannot {act}: the database is damaged")]
@@ -222,7 +237,7 @@ pub enum QueryError {
         index_only: bool,
         /// The cause.
         #[source]
-        source: rusqlite::Error,
+        source: SqliteError,
     },
     /// What was asked makes no sense.
     #[error("cannot {act}: {detail}")]
@@ -248,7 +263,7 @@ pub enum QueryError {
         act: &'static str,
         /// The cause.
         #[source]
-        source: rusqlite::Error,
+        source: SqliteError,
     },
 }
 
@@ -259,7 +274,7 @@ impl QueryError {
         match self {
             Self::Invalid { .. } => true,
             Self::Sqlite { source, .. } => !matches!(
-                source.sqlite_error_code(),
+                source.code(),
                 Some(
                     ErrorCode::SystemIoFailure
                         | ErrorCode::CannotOpen
@@ -278,16 +293,14 @@ impl QueryError {
     /// Tells SQLite's result for `act` apart; for `map_err`.
     pub(crate) fn at(act: &'static str) -> impl Fn(rusqlite::Error) -> Self {
         move |source| {
-            let extended = source.sqlite_error().map_or(0, |error| error.extended_code);
-            match source.sqlite_error_code() {
+            let index_only = source.sqlite_extended_error_code() == Some(SQLITE_CORRUPT_VTAB);
+            let code = source.sqlite_error_code();
+            let source = source.into();
+            match code {
                 Some(ErrorCode::OperationInterrupted) => Self::Interrupted { act },
                 Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { act, source },
                 Some(ErrorCode::DiskFull) => Self::Full { act, source },
-                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt {
-                    act,
-                    index_only: extended == rusqlite::ffi::SQLITE_CORRUPT_VTAB,
-                    source,
-                },
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { act, index_only, source },
                 _ => Self::Sqlite { act, source },
             }
         }

@@ -18,7 +18,9 @@ mod units;
 
 mod rows;
 
+mod damage;
 mod error;
+mod sqlite_error;
 
 mod copy;
 mod migrate;
@@ -39,6 +41,7 @@ mod query;
 mod testing;
 
 pub use analysis::{ANALYSIS_VERSION, for_each_term, index_text, query_terms, terms};
+pub use damage::Damage;
 pub use error::{CopyError, MigrateError, OpenError, QueryError};
 pub use fts_query::MatchExpression;
 pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
@@ -49,6 +52,7 @@ pub use rows::{
     RecollectionUse, SessionKey, SessionUpdate, Showing, SourcePosition, SourceProblem, SourceRow, SourceUpdate, StoreStats,
     TurnUpsert,
 };
+pub use sqlite_error::SqliteError;
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
 pub use vector_code::bit_code;
 pub use write::Writer;

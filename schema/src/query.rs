@@ -2,12 +2,14 @@
 //! In go expressions, ids and scopes, out come rows of [`crate::rows`]. Nothing is written here.
 //! A query per function, with its SQL and its row mapping; one leg or subject a file below.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, ffi};
 
+use crate::damage::Damage;
 use crate::error::{OpenError, QueryError};
 use crate::ids::ProjectId;
 use crate::open;
@@ -49,6 +51,7 @@ pub struct Reader {
     path: PathBuf,
     check: Arc<Mutex<Option<Check>>>,
     stopped: Arc<AtomicBool>,
+    damage: Cell<Option<Damage>>,
 }
 
 impl Reader {
@@ -69,6 +72,7 @@ impl Reader {
             path: path.to_owned(),
             check,
             stopped,
+            damage: Cell::default(),
         })
     }
 
@@ -82,6 +86,11 @@ impl Reader {
     pub fn set_deadline_check(&self, check: Option<Box<dyn FnMut() -> bool + Send>>) {
         *self.check.lock().unwrap_or_else(PoisonError::into_inner) = check;
         self.stopped.store(false, Ordering::Relaxed);
+    }
+
+    /// What queries found damaged since this was last asked: also where their callers made do without an answer.
+    pub fn take_damage(&self) -> Option<Damage> {
+        self.damage.take()
     }
 
     /// For work between queries: the error with which a query ends when time is up.
@@ -102,7 +111,9 @@ impl Reader {
         if self.stopped.load(Ordering::Relaxed) {
             return Err(QueryError::Interrupted { act });
         }
-        result.map_err(QueryError::at(act))
+        result
+            .map_err(QueryError::at(act))
+            .inspect_err(|error| self.damage.set(Damage::worse(self.damage.get(), error)))
     }
 }
 

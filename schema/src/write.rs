@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 
 use crate::analysis::ANALYSIS_VERSION;
 use crate::copy::copy_database;
+use crate::damage::Damage;
 use crate::error::{OpenError, QueryError};
 use crate::ids::{EpisodeId, ProjectId, TurnUid};
 use crate::lengths;
@@ -42,6 +43,9 @@ const REINDEXED_TO: &str = "reindexed_to";
 pub struct Writer {
     db: Connection,
     path: PathBuf,
+    damage: Option<Damage>,
+    /// Whether the next opening is to look through the file, though this one ends in order.
+    distrusted: bool,
 }
 
 impl Writer {
@@ -56,6 +60,8 @@ impl Writer {
         let mut writer = Self {
             db: opened.db,
             path: path.to_owned(),
+            damage: None,
+            distrusted: false,
         };
         if opened.index_damaged {
             tracing::warn!("the full-text index is damaged and is rebuilt from the stored texts");
@@ -205,13 +211,25 @@ impl Writer {
         })
     }
 
-    /// Closes in order: statistics, log, and the mark that the next opening needs no check.
+    /// What writes found damaged since this was last asked.
+    pub fn take_damage(&mut self) -> Option<Damage> {
+        self.damage.take()
+    }
+
+    /// Has the next opening look through the file, whatever way this one ends: a connection found damage.
+    pub fn distrust(&mut self) {
+        self.distrusted = true;
+    }
+
+    /// Closes in order: statistics, log, and, unless damage was found, the mark that the next opening needs no check.
     ///
     /// # Errors
     /// What SQLite reports; the store is closed all the same.
     pub fn close(mut self) -> Result<(), QueryError> {
         self.optimize()?;
-        self.within("mark the end", |db| set_meta(db, CLEAN_SHUTDOWN, "1"))?;
+        if !self.distrusted {
+            self.within("mark the end", |db| set_meta(db, CLEAN_SHUTDOWN, "1"))?;
+        }
         self.checkpoint()?;
         self.db
             .close()
@@ -224,14 +242,16 @@ impl Writer {
         act: &'static str,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, QueryError> {
-        let failed = QueryError::at(act);
-        let tx = self
-            .db
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(&failed)?;
-        let value = work(&tx).map_err(&failed)?;
-        tx.commit().map_err(&failed)?;
-        Ok(value)
+        let db = &mut self.db;
+        let done = db.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|tx| {
+            let value = work(&tx)?;
+            tx.commit()?;
+            Ok(value)
+        });
+        done.map_err(QueryError::at(act)).inspect_err(|error| {
+            self.damage = Damage::worse(self.damage, error);
+            self.distrusted |= self.damage.is_some();
+        })
     }
 }
 

@@ -3,7 +3,9 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use remembrancer_tests::{sandbox, skip, topic};
+use remembrancer_tests::{eventually, sandbox, skip, topic};
+
+use crate::PATIENCE;
 
 #[test]
 fn a_file_that_is_no_transcript_spoils_nothing() {
@@ -110,6 +112,42 @@ fn pages_damaged_after_a_crash_are_noticed() {
         said.contains(&database.display().to_string()) && said.contains("mv "),
         "{said}"
     );
+}
+
+#[test]
+fn an_index_found_damaged_is_rebuilt_under_the_running_daemon() {
+    const WORD: &[u8] = b"xylophonequartz";
+    let sandbox = sandbox!();
+    let mut transcript = sandbox.transcript("old", "shop");
+    transcript.topics(0..20);
+    // In capitals, so that it stands in small letters in the index alone.
+    transcript.turn(
+        "Please rotate the XYLOPHONEQUARTZ key of the gateway",
+        "The gateway has a new XYLOPHONEQUARTZ key now, and the old one is void.",
+    );
+    let daemon = sandbox.start();
+    daemon.flush();
+    daemon.stop(rustix::process::Signal::TERM);
+    let database = sandbox.places().database_file();
+    let mut bytes = fs_err::read(&database).unwrap();
+    let at = bytes.windows(WORD.len()).position(|bytes| bytes == WORD).unwrap();
+    bytes[at - 4..at + 2 * WORD.len()].fill(0xff);
+    fs_err::write(&database, bytes).unwrap();
+
+    let daemon = sandbox.start();
+    let shop = sandbox.project("shop");
+    let prompt = "which XYLOPHONEQUARTZ key of the gateway was rotated?";
+    let mut attempts = 0;
+    eventually("the index to be rebuilt", PATIENCE, || {
+        attempts += 1;
+        daemon.recall(&format!("asks-{attempts}"), &shop, prompt);
+        daemon.log().contains("the full-text index is rebuilt").then_some(())
+    });
+    let reply = daemon.recall("asks", &shop, prompt);
+    assert!(reply.context.contains("XYLOPHONEQUARTZ"), "{reply:?}");
+    assert_eq!(daemon.status()["problems"], serde_json::json!([]));
+    daemon.stop(rustix::process::Signal::TERM);
+    sandbox.start();
 }
 
 #[test]

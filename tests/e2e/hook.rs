@@ -107,6 +107,9 @@ fn tc_19_a_guarded_hook_keeps_its_session_out() {
     let reply = daemon.recall("asks", &shop, &topic(3).0);
     assert!(!reply.context.contains("case3"), "{reply:?}");
     assert_eq!(daemon.status()["episodes"], 4, "nothing of the child was added");
+    let asked = daemon.recall("child", &shop, &topic(5).0);
+    assert_eq!((asked.context.as_str(), asked.reason.as_deref()), ("", Some("excluded")));
+    assert_eq!(daemon.why_within(Duration::ZERO, "child"), None, "not even that it asked");
 }
 
 #[test]

@@ -50,6 +50,23 @@ fn stops_in_order(signal: Signal) {
 }
 
 #[test]
+fn sigterm_while_the_store_is_being_opened() {
+    let sandbox = sandbox!();
+    let database = sandbox.places().database_file();
+    fs_err::create_dir_all(database.parent().unwrap()).unwrap();
+    // Another process that opens it, and takes its time.
+    let lock = fs_err::File::create(format!("{}.lock", database.display())).unwrap();
+    lock.file().lock().unwrap();
+    let daemon = sandbox.start_unready();
+    let socket = socket(&sandbox);
+    eventually("the socket", PATIENCE, || socket.exists().then_some(()));
+    let (status, took) = daemon.stop(Signal::TERM);
+    assert_eq!(status.code(), Some(0), "it was told to");
+    assert!(took <= STOP * LENIENCY, "{took:?}");
+    assert!(!socket.exists(), "the socket is gone");
+}
+
+#[test]
 fn a_second_daemon_is_refused_with_the_first_one_s_pid() {
     let sandbox = sandbox!();
     let first = sandbox.start();

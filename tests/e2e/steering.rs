@@ -93,9 +93,17 @@ fn excluded<'a>(sandbox: &'a Sandbox, before: impl FnOnce(DaemonProcess<'a>) -> 
     transcript.topics(0..1);
     let daemon = sandbox.start();
     daemon.flush();
-    let daemon = before(daemon);
     let secret = sandbox.project("secret");
+    let reply = daemon.recall("asked-before", &secret, &topic(0).0);
+    assert!(reply.context.contains("case0 "), "{reply:?}");
+    assert!(sandbox.recollection_file("asked-before").is_some());
+    let daemon = before(daemon);
     assert_eq!(sandbox.json(&["exclude", &secret])["hidden"], 1);
+    assert_eq!(
+        sandbox.recollection_file("asked-before"),
+        None,
+        "it quotes what is hidden now"
+    );
     let daemon = daemon.unwrap_or_else(|| sandbox.start());
     transcript.topics(1..2);
     daemon.flush();
@@ -136,8 +144,10 @@ fn brought_back(sandbox: &Sandbox, daemon: &DaemonProcess<'_>) {
 #[test]
 fn a_folder_excluded_by_the_settings_is_never_read() {
     let sandbox = sandbox!();
-    let secret = sandbox.project("secret");
-    sandbox.configure(&format!("[transcripts]\nexclude = [{secret:?}]\n"));
+    // Below a link, as a home may lie.
+    let link = sandbox.home().join("link");
+    fs_err::os::unix::fs::symlink(sandbox.home().join("work"), &link).unwrap();
+    sandbox.configure("[transcripts]\nexclude = [\"~/link/secret\"]\n");
     sandbox.transcript("hidden", "secret").topics(0..2);
     sandbox.transcript("open", "shop").topics(2..4);
     let daemon = sandbox.start();

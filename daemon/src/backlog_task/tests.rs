@@ -95,7 +95,7 @@ fn batch(turns: Vec<TurnUpsert>) -> IngestBatch {
 }
 
 fn count(codes: &SharedCodes) -> usize {
-    codes.read().unwrap().len()
+    codes.index().read().unwrap().len()
 }
 
 /// The embedder, the codes and the number of embedded episodes after a backlog of two was worked on with this model.

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use remembrancer_hooks::ClientError;
 use remembrancer_schema::OpenError;
 
+use crate::causes::with_causes;
 use crate::config::ConfigError;
 use crate::control::ControlError;
 use crate::single::SingleError;
@@ -68,39 +69,27 @@ impl fmt::Display for CliError {
     }
 }
 
-/// An error and its causes on one line.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
-}
-
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
-        Self::new(Kind::Usage, chain(&error)).with_hint("the settings with their defaults are in the README's \"Settings\"")
+        Self::new(Kind::Usage, with_causes(&error)).with_hint("the settings with their defaults are in the README's \"Settings\"")
     }
 }
 
 impl From<OpenError> for CliError {
     fn from(error: OpenError) -> Self {
-        Self::new(Kind::Store, chain(&error))
+        Self::new(Kind::Store, with_causes(&error))
     }
 }
 
 impl From<SingleError> for CliError {
     fn from(error: SingleError) -> Self {
-        Self::new(Kind::Daemon, chain(&error))
+        Self::new(Kind::Daemon, with_causes(&error))
     }
 }
 
 impl From<ClientError> for CliError {
     fn from(error: ClientError) -> Self {
-        Self::new(Kind::Daemon, chain(&error))
+        Self::new(Kind::Daemon, with_causes(&error))
     }
 }
 
@@ -111,19 +100,19 @@ impl From<ControlError> for CliError {
             ControlError::Store(_) => Kind::Store,
             ControlError::File(_) => Kind::Failed,
         };
-        Self::new(kind, chain(&error))
+        Self::new(kind, with_causes(&error))
     }
 }
 
 impl From<remembrancer_schema::QueryError> for CliError {
     fn from(error: remembrancer_schema::QueryError) -> Self {
-        Self::new(Kind::Store, chain(&error))
+        Self::new(Kind::Store, with_causes(&error))
     }
 }
 
 impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
-        Self::new(Kind::Failed, chain(&error))
+        Self::new(Kind::Failed, with_causes(&error))
     }
 }
 

@@ -12,9 +12,10 @@ use remembrancer_processor::eval::statistics::Resampling;
 use remembrancer_processor::recall::{PROFILES, Profile, RecallSettings, SINGLE_LEGS};
 use remembrancer_processor::rerank::{CrossEncoder, Rerank};
 
-use super::error::{CliError, Kind, chain};
+use super::error::{CliError, Kind};
 use super::output::say;
 use super::surroundings::Surroundings;
+use crate::causes::with_causes;
 use crate::eval::{Bench, EvalError, Models, Swept, Vectors, Ways};
 
 #[derive(Debug, Args)]
@@ -213,11 +214,11 @@ fn progress(set: &str, left: usize) {
 impl From<EvalError> for CliError {
     fn from(error: EvalError) -> Self {
         match error {
-            EvalError::Dataset(_) => Self::new(Kind::Usage, chain(&error)),
+            EvalError::Dataset(_) => Self::new(Kind::Usage, with_causes(&error)),
             EvalError::Open(error) => error.into(),
             EvalError::Query(error) => error.into(),
             EvalError::Embed(_) | EvalError::Rerank(_) | EvalError::Vectors(_) | EvalError::File(_) => {
-                Self::new(Kind::Failed, chain(&error))
+                Self::new(Kind::Failed, with_causes(&error))
             }
         }
     }

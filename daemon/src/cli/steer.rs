@@ -1,7 +1,7 @@
 //! `pause`, `resume`, `exclude`, `include`: what the user decides, through the daemon or, where none runs, in the store
 //! itself.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::SignedDuration;
@@ -13,7 +13,7 @@ use super::ask;
 use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
 use crate::cli::output::say;
-use crate::{clock, control};
+use crate::{clock, control, paths, recollection_files};
 
 #[derive(Debug, Args)]
 pub(super) struct PauseArguments {
@@ -79,9 +79,13 @@ pub(super) fn resume(arguments: &PlainArguments, surroundings: &Surroundings) ->
 
 pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let path = absolute(&arguments.path)?;
-    let done = match ask::data(surroundings, &Request::Exclude { path: path.clone() })? {
-        Some(done) => done,
-        None => control::exclude(&mut ask::writer(surroundings)?.1, &path, clock::now())?,
+    let done = if let Some(done) = ask::data(surroundings, &Request::Exclude { path: path.clone() })? {
+        done
+    } else {
+        let (_single, mut writer) = ask::writer(surroundings)?;
+        let done = control::exclude(&mut writer, &path, clock::now())?;
+        recollection_files::remove_all(&surroundings.places.recollections_dir())?;
+        done
     };
     ask::print(&done, arguments.json, |done| {
         say!(
@@ -113,42 +117,10 @@ pub(super) fn counted(number: &Value, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// `path` as the transcripts would have it: absolute, without `.` and `..`, links resolved where it exists.
+/// `path` as the transcripts would have it.
 pub(super) fn absolute(path: &Path) -> Result<String, CliError> {
-    let mut resolved = PathBuf::new();
-    for component in std::path::absolute(path)?.components() {
-        match component {
-            Component::ParentDir => {
-                resolved.pop();
-            }
-            other => resolved.push(other),
-        }
-        // What is gone, or never was, stands as it is written.
-        resolved = resolved.canonicalize().unwrap_or(resolved);
-    }
-    resolved
+    paths::resolved(path)?
         .into_os_string()
         .into_string()
         .map_err(|_| CliError::new(Kind::Usage, format!("{} is not UTF-8, as transcripts are", path.display())))
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case::there("there", "there")]
-    #[case::a_link("link/below", "there/below")]
-    #[case::back_from_what_is_gone("gone/../there", "there")]
-    #[case::back_from_a_link("link/../gone", "gone")]
-    #[case::gone_whole("gone/./x/../y", "gone/y")]
-    fn a_path_is_as_the_transcripts_have_it(#[case] path: &str, #[case] expected: &str) {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        fs_err::create_dir(root.join("there")).unwrap();
-        fs_err::os::unix::fs::symlink(root.join("there"), root.join("link")).unwrap();
-        assert_eq!(absolute(&root.join(path)).unwrap(), root.join(expected).to_str().unwrap());
-    }
 }

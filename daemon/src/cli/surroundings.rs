@@ -32,7 +32,8 @@ impl Surroundings {
             ));
         }
         let fusion_v2 = std::env::var("RAG_FUSION_V2_ENABLED").ok();
-        let config = Config::load(&config.unwrap_or_else(|| places.config_file()))?.with_v2_switched_by(fusion_v2.as_deref());
+        let config =
+            Config::load(&config.unwrap_or_else(|| places.config_file()), &home)?.with_v2_switched_by(fusion_v2.as_deref());
         let claude_config = std::env::var_os("CLAUDE_CONFIG_DIR")
             .map(PathBuf::from)
             .filter(|path| path.is_absolute());

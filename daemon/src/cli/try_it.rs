@@ -18,6 +18,7 @@ use super::samples;
 use super::surroundings::Surroundings;
 use super::why::print_candidates;
 use crate::cli::output::{say, tell};
+use crate::exclusions::Exclusions;
 use crate::scan;
 use child::Daemon;
 use throwaway::Throwaway;
@@ -82,7 +83,7 @@ pub(super) fn run(arguments: &TryArguments, surroundings: &Surroundings) -> Resu
 fn trial(arguments: &TryArguments, surroundings: &Surroundings, place: &Throwaway) -> Result<Trial, CliError> {
     let roots = surroundings.roots();
     let exclude = exclusions(surroundings)?;
-    if !arguments.samples && !scan::scan(&roots, &exclude).files.is_empty() {
+    if !arguments.samples && !scan::scan(&roots, &Exclusions::of_settings(&exclude)).files.is_empty() {
         return Ok(Trial {
             roots,
             exclude,

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use remembrancer_processor::ingest::Turn;
 use remembrancer_schema::{
-    IngestBatch, IngestOutcome, NewEpisode, ProjectId, QueryError, SessionKey, TurnUpsert, UnixMillis, Writer,
+    EpisodeId, IngestBatch, IngestOutcome, NewEpisode, ProjectId, QueryError, Reader, SessionKey, TurnUpsert, UnixMillis, Writer,
 };
 
-use super::{Ingest, IngestError, Panicked, guarded};
+use super::{Ingest, IngestError};
 use crate::clock;
 use crate::project;
 use crate::scan::KnownFile;
-use crate::source_file::Step;
+use crate::source_file::ReadStep;
+use crate::threads::{Panicked, contained};
 
 /// What one step in one file brought, ready to be stored.
 pub(super) struct Reading {
@@ -25,11 +26,11 @@ pub(super) struct Reading {
     /// The turns, for what they show to have been used.
     turns: Vec<Turn>,
     compacted: Vec<(SessionKey, UnixMillis)>,
-    pass: Arc<Pass>,
+    to_store: Arc<ToStore>,
 }
 
 /// What the writer is given of a step.
-struct Pass {
+struct ToStore {
     batch: IngestBatch,
     /// Whether the file is another one than was read before under its name.
     replaces: bool,
@@ -37,8 +38,8 @@ struct Pass {
 
 impl Ingest {
     /// Makes of what a step brought what is stored of it: the projects are found here.
-    pub(super) fn reading(&mut self, step: Step) -> Result<Reading, IngestError> {
-        let Step {
+    pub(super) fn reading(&mut self, step: ReadStep) -> Result<Reading, IngestError> {
+        let ReadStep {
             advance,
             episodes,
             source,
@@ -50,7 +51,11 @@ impl Ingest {
         let mut turns = Vec::with_capacity(episodes.len());
         let mut kept = Vec::with_capacity(episodes.len());
         for (turn, episodes) in advance.turns.into_iter().zip(episodes) {
-            if turn.cwd.as_deref().is_none_or(|cwd| !self.is_excluded(Path::new(cwd))) {
+            if turn
+                .cwd
+                .as_deref()
+                .is_none_or(|cwd| !self.setup.exclusions.cover(Path::new(cwd)))
+            {
                 turns.push(self.upsert(&turn, episodes)?);
                 kept.push(turn);
             }
@@ -75,7 +80,7 @@ impl Ingest {
             known,
             turns: kept,
             compacted,
-            pass: Arc::new(Pass { batch, replaces }),
+            to_store: Arc::new(ToStore { batch, replaces }),
         })
     }
 
@@ -137,22 +142,23 @@ impl Ingest {
                 vec![first]
             }),
             Err(panicked) => {
-                self.poison(&first, &panicked);
+                self.open.close(&first);
+                self.troubles.poison(&first, &panicked.to_string());
                 Ok(Vec::new())
             }
         }
     }
 
     fn write(&self, readings: &[Reading]) -> Result<Result<Result<Vec<IngestOutcome>, QueryError>, Panicked>, IngestError> {
-        let passes: Vec<Arc<Pass>> = readings.iter().map(|reading| Arc::clone(&reading.pass)).collect();
+        let steps: Vec<Arc<ToStore>> = readings.iter().map(|reading| Arc::clone(&reading.to_store)).collect();
         let ingest = move |writer: &mut Writer| {
-            for pass in passes.iter().filter(|pass| pass.replaces) {
-                writer.replace_source(&pass.batch.source.path)?;
+            for step in steps.iter().filter(|step| step.replaces) {
+                writer.replace_source(&step.batch.source.path)?;
             }
-            writer.ingest_all(passes.iter().map(|pass| &pass.batch))
+            writer.ingest_all(steps.iter().map(|step| &step.batch))
         };
         // A panic inside rolls the transaction back, and leaves the writer as it was.
-        Ok(self.setup.writer.call_blocking(move |writer| guarded(|| ingest(writer)))?)
+        Ok(self.setup.writer.call_blocking(move |writer| contained(|| ingest(writer)))?)
     }
 
     /// Takes note of what is stored now.
@@ -160,14 +166,14 @@ impl Ingest {
         let mut turns = Vec::new();
         let mut unfinished = Vec::new();
         self.setup.progress.set_ingest_problem(None);
+        self.remove_codes(outcomes);
         for (reading, outcome) in readings.into_iter().zip(outcomes) {
             for (session, at) in &reading.compacted {
                 self.setup.conversations.compacted(session, *at);
             }
-            self.setup.codes.remove(&outcome.removed);
             self.setup.progress.ingested(outcome);
-            self.clear_trouble(&reading.path);
-            let skipped = reading.pass.batch.source.skipped_delta;
+            self.troubles.clear(&reading.path);
+            let skipped = reading.to_store.batch.source.skipped_delta;
             if skipped > 0 {
                 tracing::warn!(file = %reading.path.display(), skipped, "lines that could not be read were passed over; see `remembrancer status`");
             }
@@ -179,5 +185,18 @@ impl Ingest {
         }
         self.setup.feedback.judge(turns);
         unfinished
+    }
+
+    /// Drops the codes of episodes that were removed.
+    fn remove_codes(&self, outcomes: &[IngestOutcome]) {
+        let removed: Vec<EpisodeId> = outcomes.iter().flat_map(|outcome| &outcome.removed).copied().collect();
+        if removed.is_empty() {
+            return;
+        }
+        let codes = self.setup.codes.clone();
+        let job = move |reader: &mut Reader| codes.remove(reader, &removed);
+        if let Err(error) = self.setup.background.call_blocking(job) {
+            tracing::warn!(%error, "codes of episodes that are gone stay until the next start");
+        }
     }
 }

@@ -16,6 +16,7 @@ struct Place {
     store: Store,
     progress: Arc<Progress>,
     mailbox: Arc<Mailbox>,
+    codes: SharedCodes,
 }
 
 impl Place {
@@ -30,6 +31,7 @@ impl Place {
             store,
             progress,
             mailbox: Arc::default(),
+            codes: SharedCodes::new(8),
         }
     }
 
@@ -40,15 +42,16 @@ impl Place {
     /// Ingest as a start of the daemon makes it.
     fn start(&self) -> Ingest {
         Ingest::new(IngestSetup {
-            codes: SharedCodes::new(8),
+            codes: self.codes.clone(),
             roots: vec![self.folder.path().join("projects")],
-            exclude: Vec::new(),
+            exclusions: Exclusions::default(),
             newest: None,
             rescan: Duration::from_mins(10),
             politeness: Politeness::new(1.0),
             home: None,
             known: self.reader().sources().unwrap().into_iter().map(KnownFile::from).collect(),
             writer: self.store.writer.clone(),
+            background: self.store.background.clone(),
             feedback: Feedback {
                 background: self.store.background.clone(),
                 writer: self.store.writer.clone(),
@@ -204,7 +207,7 @@ fn a_rest_forgets_what_was_remembered() {
     let mut ingest = place.start();
     read(&mut ingest, &path);
     assert!(!ingest.projects.is_empty());
-    let rest = ingest.rest_after(&IngestError::Gone(StoreGone::Busy));
+    let rest = ingest.rest_after(&IngestError::Gone(NoAnswer::Busy));
     assert_eq!((rest, ingest.projects.len(), ingest.open.len()), (AFTER_FAILURE, 0, 0));
 }
 
@@ -283,6 +286,39 @@ fn tc_01_a_half_line_that_was_cut_is_not_joined_with_what_follows() {
     );
     read(&mut ingest, &path);
     assert_eq!(place.turns(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn tc_11_codes_that_are_loaded_meanwhile_do_not_bring_back_what_a_rewind_took() {
+    let place = Place::new();
+    let kept = turn(1) + &turn(2) + &turn(3);
+    let path = place.write("a.jsonl", &(kept.clone() + &turn(4)));
+    let mut ingest = place.start();
+    read(&mut ingest, &path);
+    let ids = place.reader().episodes_of(&ForgetTarget::All).unwrap();
+    place.write("a.jsonl", &(kept + &turn(5)));
+    // A load that has read the store already, and puts the codes in place only after the rewind is stored.
+    let (taken_back, told) = std::sync::mpsc::channel();
+    let codes = place.codes.clone();
+    let load = move |_: &mut Reader| {
+        told.recv().unwrap();
+        let mut index = codes.index().write().unwrap();
+        for id in ids {
+            index.insert(id, None, &[0]);
+        }
+    };
+    let loading = place.store.background.offer(load).unwrap();
+    std::thread::scope(|scope| {
+        let (taken_back, patience) = (taken_back, Deadline::after(Duration::from_mins(1)));
+        scope.spawn(|| read(&mut ingest, &path));
+        while place.turns() != [1, 2, 3, 5] {
+            assert!(!patience.has_passed());
+            std::thread::yield_now();
+        }
+        taken_back.send(()).unwrap();
+    });
+    loading.blocking_recv().unwrap();
+    assert_eq!(place.codes.index().read().unwrap().len(), 3);
 }
 
 #[test]

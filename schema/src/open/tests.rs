@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::testing::{Store, batch, turn};
-use crate::{FieldWeights, MatchExpression, Reader, Scope, Writer};
+use crate::{Damage, FieldWeights, MatchExpression, Reader, Scope, Writer};
 
 fn mode(path: &Path) -> u32 {
     fs_err::metadata(path).expect("is there").permissions().mode() & 0o777
@@ -140,6 +140,31 @@ fn a_damaged_index_alone_is_rebuilt() {
     );
     assert_eq!(hits.expect("searches").hits.len(), 100);
     drop(writer);
+}
+
+#[test]
+fn an_index_damaged_while_it_is_used_is_told_mended_and_looked_at_at_the_next_opening() {
+    let mut store = Store::new();
+    store.fill(&["one text", "another text"]);
+    let reader = store.reader();
+    let db = rusqlite::Connection::open(&store.path).expect("opens");
+    db.execute("UPDATE episodes_fts_data SET block = x'FFFFFFFFFFFFFFFF'", [])
+        .expect("damages");
+    let search = || {
+        let expression = MatchExpression::any_of(&["text".to_owned()], Scope::All).expect("has a term");
+        reader.bm25(&expression, FieldWeights::EQUAL, 9)
+    };
+    search().expect_err("is damaged");
+    assert_eq!((reader.take_damage(), reader.take_damage()), (Some(Damage::Index), None));
+    let more = batch(vec![turn(7, "s", &["a third text"])]);
+    store.writer.ingest(&more).expect_err("is damaged");
+    assert_eq!(store.writer.take_damage(), Some(Damage::Index));
+    store.writer.rebuild_index().expect("mends");
+    store.writer.ingest(&more).expect("stores");
+    assert_eq!(search().expect("searches").hits.len(), 3);
+    store.writer.close().expect("closes");
+    let mark = migrate::meta(&db, CLEAN_SHUTDOWN).expect("reads");
+    assert_eq!(mark.as_deref(), Some("0"), "the next opening looks through the file");
 }
 
 #[test]

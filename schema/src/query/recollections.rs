@@ -15,7 +15,7 @@ const LAST: &str =
     "SELECT recollections.id, at, agent, external_id, recollections.project_id, prompt_hash, terms, reason, pool, stages,
         degradations
     FROM recollections JOIN sessions ON sessions.id = recollections.session_id
-    WHERE :agent IS NULL OR (agent = :agent AND external_id = :id)
+    WHERE :id IS NULL OR external_id = :id
     ORDER BY recollections.id DESC LIMIT 1";
 
 const CANDIDATES: &str =
@@ -52,16 +52,15 @@ impl Reader {
         })
     }
 
-    /// The last recollection that was logged, of a session or of all.
+    /// The last recollection that was logged, of the session with this id (of any agent) or of all.
     ///
     /// # Errors
     /// What SQLite reports.
-    pub fn last_recollection(&self, session: Option<&SessionKey>) -> Result<Option<LoggedRecollection>, QueryError> {
+    pub fn last_recollection(&self, session: Option<&str>) -> Result<Option<LoggedRecollection>, QueryError> {
         self.run("read the last recollection", |db| {
-            let (agent, id) = (session.map(|key| &key.agent), session.map(|key| &key.external_id));
             let last = db
                 .prepare_cached(LAST)?
-                .query_row(named_params! {":agent": agent, ":id": id}, read)
+                .query_row(named_params! {":id": session}, read)
                 .optional()?;
             last.map(|(id, log)| {
                 Ok(LoggedRecollection {

@@ -1,7 +1,7 @@
 //! What a session has in its own context, and what it was shown: both are no news to it.
 //! In goes a session's key, out come episode ids. Compaction empties the context, so only what came after counts.
 
-use rusqlite::named_params;
+use rusqlite::{OptionalExtension, named_params};
 
 use super::Reader;
 use crate::error::QueryError;
@@ -36,6 +36,21 @@ impl Reader {
     /// What SQLite reports.
     pub fn shown_in_session(&self, session: &SessionKey) -> Result<Vec<EpisodeId>, QueryError> {
         self.of_session("read what a session was shown", SHOWN, session)
+    }
+
+    /// Whether the user keeps a session out. An unknown one is not.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn is_session_excluded(&self, session: &SessionKey) -> Result<bool, QueryError> {
+        self.run("read whether a session is excluded", |db| {
+            db.prepare_cached("SELECT excluded FROM sessions WHERE agent = :agent AND external_id = :id")?
+                .query_row(named_params! {":agent": session.agent, ":id": session.external_id}, |row| {
+                    row.get(0)
+                })
+                .optional()
+                .map(Option::unwrap_or_default)
+        })
     }
 
     fn of_session(&self, act: &'static str, sql: &str, session: &SessionKey) -> Result<Vec<EpisodeId>, QueryError> {

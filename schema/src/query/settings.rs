@@ -64,7 +64,7 @@ impl Reader {
         self.run("read the exclusions", excluded_paths)
     }
 
-    /// Whether and how long ingest and embedding rest. A moment that has passed is for the caller to tell.
+    /// Whether and how long ingest and embedding rest. Whether it still holds tells [`Pause::holds_at`].
     ///
     /// # Errors
     /// What SQLite reports.

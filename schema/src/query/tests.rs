@@ -1,7 +1,9 @@
 //! Readers: order, bounds, ids that are gone, deadlines, and life beside a writer.
 
-use crate::testing::{MODEL, Store, batch, in_project, turn, turn_uid};
-use crate::{EpisodeId, EpisodeUid, FieldWeights, MatchExpression, QueryError, Reader, Scope, UnixMillis};
+use rstest::rstest;
+
+use crate::testing::{MODEL, Store, batch, in_project, session, turn, turn_uid};
+use crate::{EpisodeId, EpisodeUid, FieldWeights, MatchExpression, Pause, QueryError, Reader, Scope, UnixMillis};
 
 /// A store of 120 episodes: the later, the more of `needle` is in them.
 fn haystack() -> Store {
@@ -255,4 +257,23 @@ fn a_field_of_more_weight_lifts_what_holds_a_term_there() {
         reader.bm25(&needle(), weights, 9).expect("searches").hits[0].1
     };
     assert!(best(4.0) < best(1.0), "more negative is better");
+}
+
+#[test]
+fn a_session_is_excluded_as_soon_as_it_is_said() {
+    let mut store = Store::new();
+    store.fill(&["one"]);
+    let (known, unknown) = (session("s"), session("not yet known"));
+    let excluded = |store: &Store| [&known, &unknown].map(|session| store.reader().is_session_excluded(session).expect("reads"));
+    assert_eq!(excluded(&store), [false, false]);
+    store.writer.exclude_session(&unknown).expect("excludes");
+    assert_eq!(excluded(&store), [false, true]);
+}
+
+#[rstest]
+#[case::before(Pause::Until(UnixMillis(1_000)), 999, true)]
+#[case::at_its_end(Pause::Until(UnixMillis(1_000)), 1_000, false)]
+#[case::without_end(Pause::Indefinite, i64::MAX, true)]
+fn a_pause_ends_by_itself(#[case] pause: Pause, #[case] now: i64, #[case] expected: bool) {
+    assert_eq!(pause.holds_at(UnixMillis(now)), expected);
 }

@@ -351,3 +351,13 @@ pub enum Pause {
     /// Until the user resumes.
     Indefinite,
 }
+
+impl Pause {
+    /// Whether it has not ended by `now`.
+    pub fn holds_at(self, now: UnixMillis) -> bool {
+        match self {
+            Self::Until(until) => now < until,
+            Self::Indefinite => true,
+        }
+    }
+}

@@ -44,14 +44,18 @@ fn a_log_comes_back_as_written() {
     let id = store.writer.record_recollection(&written).expect("logs");
     let read = store.reader().last_recollection(None).expect("reads").expect("is there");
     assert_eq!((read.id, &read.log), (id, &written));
-    assert_eq!(
-        store.reader().last_recollection(Some(&session("asking"))).expect("reads"),
-        Some(read)
-    );
-    assert_eq!(
-        store.reader().last_recollection(Some(&session("other"))).expect("reads"),
-        None
-    );
+    assert_eq!(store.reader().last_recollection(Some("asking")).expect("reads"), Some(read));
+    assert_eq!(store.reader().last_recollection(Some("other")).expect("reads"), None);
+}
+
+#[test]
+fn the_log_of_a_session_is_found_whatever_its_agent() {
+    let mut store = Store::new();
+    let mut written = log(5_000, Vec::new());
+    written.session.agent = "codex".to_owned();
+    store.writer.record_recollection(&written).expect("logs");
+    let read = store.reader().last_recollection(Some("asking")).expect("reads");
+    assert_eq!(read.map(|logged| logged.log.session.agent).as_deref(), Some("codex"));
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Looks after what others may take away under a running daemon: its socket and its database.
 //!
 //! A socket file that is gone (a runtime folder that was cleaned) is made again, at once where the system tells of it, else at
-//! the next look. A database that is gone or was replaced
-//! ends the daemon with its name: what it would store from then on would be lost, and the next start reads the transcripts
-//! anew.
+//! the next look. A database that is gone or was replaced ends the daemon with its name: what it would store from then on
+//! would be lost, and the next start reads the transcripts anew.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -21,14 +20,14 @@ use crate::single;
 const LOOK: Duration = Duration::from_mins(2);
 
 /// What is looked after.
-pub(crate) struct Guard {
+pub(crate) struct Presence {
     socket: PathBuf,
     database: PathBuf,
     inode: u64,
     listeners: mpsc::Sender<UnixListener>,
 }
 
-impl Guard {
+impl Presence {
     /// Looks after `socket` and `database`, which both exist; a new listener goes to `listeners`.
     ///
     /// # Errors
@@ -112,34 +111,37 @@ fn is_there(socket: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn guard(place: &Path) -> (Guard, mpsc::Receiver<UnixListener>) {
+    fn presence(place: &Path) -> (Presence, mpsc::Receiver<UnixListener>) {
         let database = place.join("memory.db");
         fs_err::write(&database, "").unwrap();
         let (listeners, replacements) = mpsc::channel(1);
-        (Guard::new(place.join("s/x.sock"), database, listeners).unwrap(), replacements)
+        (
+            Presence::new(place.join("s/x.sock"), database, listeners).unwrap(),
+            replacements,
+        )
     }
 
     #[tokio::test]
     async fn a_socket_that_is_gone_is_made_again() {
         let place = tempfile::tempdir().unwrap();
-        let (guard, mut replacements) = guard(place.path());
-        assert!(guard.look_at_socket().await);
+        let (presence, mut replacements) = presence(place.path());
+        assert!(presence.look_at_socket().await);
         let listener = replacements.try_recv().unwrap();
-        assert!(std::os::unix::net::UnixStream::connect(&guard.socket).is_ok());
-        assert!(!guard.look_at_socket().await, "one that is there is left alone");
+        assert!(std::os::unix::net::UnixStream::connect(&presence.socket).is_ok());
+        assert!(!presence.look_at_socket().await, "one that is there is left alone");
         drop(listener);
     }
 
     #[tokio::test]
     async fn the_system_tells_when_it_is_gone_each_time() {
         let place = tempfile::tempdir().unwrap();
-        let (guard, mut replacements) = guard(place.path());
-        let (socket, shutdown) = (guard.socket.clone(), CancellationToken::new());
-        assert!(guard.look_at_socket().await);
+        let (presence, mut replacements) = presence(place.path());
+        let (socket, shutdown) = (presence.socket.clone(), CancellationToken::new());
+        assert!(presence.look_at_socket().await);
         replacements.try_recv().unwrap();
-        let running = tokio::spawn(guard.run(shutdown.clone()));
+        let running = tokio::spawn(presence.run(shutdown.clone()));
         for _ in 0..2 {
-            // Lets the guard go on to where it waits, the folder being watched.
+            // Lets the presence go on to where it waits, the folder being watched.
             tokio::task::yield_now().await;
             fs_err::remove_dir_all(socket.parent().unwrap()).unwrap();
             let made = tokio::time::timeout(LOOK / 4, replacements.recv()).await;
@@ -152,11 +154,11 @@ mod tests {
     #[tokio::test]
     async fn a_database_that_was_replaced_is_named() {
         let place = tempfile::tempdir().unwrap();
-        let (guard, _replacements) = guard(place.path());
-        guard.look_at_database().unwrap();
-        fs_err::rename(&guard.database, place.path().join("aside")).unwrap();
-        assert!(guard.look_at_database().unwrap_err().to_string().contains("memory.db"));
-        fs_err::write(&guard.database, "").unwrap();
-        assert!(guard.look_at_database().is_err(), "another file under its name is not it");
+        let (presence, _replacements) = presence(place.path());
+        presence.look_at_database().unwrap();
+        fs_err::rename(&presence.database, place.path().join("aside")).unwrap();
+        assert!(presence.look_at_database().unwrap_err().to_string().contains("memory.db"));
+        fs_err::write(&presence.database, "").unwrap();
+        assert!(presence.look_at_database().is_err(), "another file under its name is not it");
     }
 }

@@ -1,0 +1,198 @@
+//! From what a settings file says to values with units and within their ranges; what is not is refused with its remedy.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use remembrancer_hooks::clock::BUDGET;
+use remembrancer_processor::embed::DeviceChoice;
+use remembrancer_processor::recall::{FLOOR, Floor, PROFILES, Profile, RecallSettings, ScopeRule};
+use remembrancer_processor::rerank::Blend;
+
+use super::file::{ConfigFile, GateTable, TranscriptsTable};
+use super::{Config, ConfigError, Transcripts};
+use crate::paths;
+
+/// What a recall may take: the least is what an answer by words alone takes on a slow machine.
+const BUDGETS: RangeInclusive<Duration> = Duration::from_millis(20)..=BUDGET;
+/// How often everything may be looked at again.
+const RESCANS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(24);
+
+/// Checks the settings of one file, laid over those that are shipped.
+pub(super) struct Check<'a> {
+    /// The file, for errors.
+    pub(super) path: &'a Path,
+    /// The user's home folder, for `~`.
+    pub(super) home: &'a Path,
+}
+
+/// The value of a key: each is in `default.toml`, over which the user's file is laid.
+fn set<T>(value: Option<T>) -> T {
+    value.expect("invariant: default.toml sets every key")
+}
+
+impl Check<'_> {
+    pub(super) fn config(&self, file: ConfigFile) -> Result<Config, ConfigError> {
+        Ok(Config {
+            budget: self.duration("recall.budget", &set(file.recall.budget), &BUDGETS, "20ms and 240ms")?,
+            recall: RecallSettings {
+                profile: self.profile(&set(file.fusion.profile))?,
+                scope: self.scope(&set(file.recall.scope))?,
+                top: self.top(set(file.recall.top))?,
+                floor: self.floor(&file.gate)?,
+                same_topic_cosine: self.cosine("gate.same_topic_cosine", set(file.gate.same_topic_cosine))?,
+                blend: self.blend(&set(file.reranker.blend))?,
+                ..RecallSettings::default()
+            },
+            transcripts: self.transcripts(file.transcripts)?,
+            model_dir: self.model("embedding.model_dir", &set(file.embedding.model_dir))?,
+            device: self.device(&set(file.embedding.device))?,
+            reranker_dir: self.model("reranker.model_dir", &set(file.reranker.model_dir))?,
+            backfill_share: self.share(&set(file.backfill.cpu))?,
+            log_level: self.log_level(set(file.log.level))?,
+        })
+    }
+
+    fn refuse(&self, key: &'static str, value: impl Display, remedy: impl Into<String>) -> ConfigError {
+        ConfigError::Value {
+            path: self.path.to_owned(),
+            key,
+            value: value.to_string(),
+            remedy: remedy.into(),
+        }
+    }
+
+    fn transcripts(&self, table: TranscriptsTable) -> Result<Transcripts, ConfigError> {
+        let claude_code = set(table.claude_code);
+        Ok(Transcripts {
+            claude_code: claude_code
+                .iter()
+                .map(|folder| self.absolute("transcripts.claude_code", folder))
+                .collect::<Result<_, _>>()?,
+            usual_folders: set(table.usual_folders),
+            exclude: self.exclude(&set(table.exclude))?,
+            newest: Some(set(table.newest)).filter(|newest| *newest > 0),
+            rescan: self.duration("transcripts.rescan", &set(table.rescan), &RESCANS, "1s and 24h")?,
+        })
+    }
+
+    /// Each as it is written and, where that differs, as transcripts have it: the folders of transcripts may be reached by
+    /// a link, while agents tell where a folder really is.
+    fn exclude(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, ConfigError> {
+        let mut excluded = Vec::new();
+        for path in paths {
+            let written = self.absolute("transcripts.exclude", path)?;
+            let resolved = paths::resolved(&written).ok().filter(|resolved| *resolved != written);
+            excluded.push(written);
+            excluded.extend(resolved);
+        }
+        Ok(excluded)
+    }
+
+    fn absolute(&self, key: &'static str, path: &Path) -> Result<PathBuf, ConfigError> {
+        paths::from_home(path, self.home)
+            .ok_or_else(|| self.refuse(key, path.display(), "write the whole path, from / or from ~/"))
+    }
+
+    /// A folder that may be left unnamed.
+    fn model(&self, key: &'static str, folder: &Path) -> Result<Option<PathBuf>, ConfigError> {
+        if folder.as_os_str().is_empty() {
+            return Ok(None);
+        }
+        self.absolute(key, folder).map(Some)
+    }
+
+    fn duration(
+        &self,
+        key: &'static str,
+        text: &str,
+        range: &RangeInclusive<Duration>,
+        between: &str,
+    ) -> Result<Duration, ConfigError> {
+        let duration = text
+            .parse::<jiff::SignedDuration>()
+            .ok()
+            .and_then(|signed| Duration::try_from(signed).ok())
+            .ok_or_else(|| self.refuse(key, text, "write a duration with its unit, such as \"240ms\" or \"2m\""))?;
+        if range.contains(&duration) {
+            Ok(duration)
+        } else {
+            Err(self.refuse(key, text, format!("choose between {between}")))
+        }
+    }
+
+    fn profile(&self, name: &str) -> Result<Profile, ConfigError> {
+        Profile::by_name(name).copied().ok_or_else(|| {
+            let known: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+            self.refuse("fusion.profile", name, format!("choose one of: {}", known.join(", ")))
+        })
+    }
+
+    fn scope(&self, name: &str) -> Result<ScopeRule, ConfigError> {
+        match name {
+            "project-first" => Ok(ScopeRule::ProjectFirst),
+            "project" => Ok(ScopeRule::Project),
+            "all" => Ok(ScopeRule::All),
+            other => Err(self.refuse("recall.scope", other, "choose project-first, project or all")),
+        }
+    }
+
+    fn blend(&self, name: &str) -> Result<Blend, ConfigError> {
+        match name {
+            "position" => Ok(Blend::Position),
+            "fused-score" => Ok(Blend::FusedScore),
+            other => Err(self.refuse("reranker.blend", other, "choose position or fused-score")),
+        }
+    }
+
+    fn top(&self, top: usize) -> Result<usize, ConfigError> {
+        match top {
+            1..=10 => Ok(top),
+            other => Err(self.refuse("recall.top", other, "choose 1 to 10")),
+        }
+    }
+
+    fn floor(&self, gate: &GateTable) -> Result<Floor, ConfigError> {
+        let least_probability = set(gate.least_probability);
+        if !(0.0..=1.0).contains(&least_probability) {
+            let remedy = "a probability lies between 0 and 1";
+            return Err(self.refuse("gate.least_probability", least_probability, remedy));
+        }
+        Ok(Floor {
+            least_probability,
+            ample_cosine: self.cosine("gate.ample_cosine", set(gate.ample_cosine))?.into(),
+            ..FLOOR
+        })
+    }
+
+    fn cosine(&self, key: &'static str, value: f32) -> Result<f32, ConfigError> {
+        if (-1.0..=1.0).contains(&value) {
+            Ok(value)
+        } else {
+            Err(self.refuse(key, value, "a cosine lies between -1 and 1"))
+        }
+    }
+
+    fn device(&self, name: &str) -> Result<DeviceChoice, ConfigError> {
+        name.parse()
+            .map_err(|_| self.refuse("embedding.device", name, "choose auto, cpu, cuda or metal"))
+    }
+
+    fn share(&self, text: &str) -> Result<f64, ConfigError> {
+        text.strip_suffix('%')
+            .and_then(|number| number.trim().parse::<f64>().ok())
+            .filter(|percent| (1.0..=100.0).contains(percent))
+            .map(|percent| percent / 100.0)
+            .ok_or_else(|| self.refuse("backfill.cpu", text, "write a share from \"1%\" to \"100%\""))
+    }
+
+    fn log_level(&self, level: String) -> Result<String, ConfigError> {
+        let names = ["off", "error", "warn", "info", "debug", "trace"];
+        // A filter such as "info,remembrancer=debug" is for tracing to judge; a lone word must be a level.
+        if level.contains(['=', ',']) || names.contains(&level.to_lowercase().as_str()) {
+            return Ok(level);
+        }
+        Err(self.refuse("log.level", &level, format!("choose one of: {}", names.join(", "))))
+    }
+}

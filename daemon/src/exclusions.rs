@@ -1,0 +1,77 @@
+//! What is kept out of the memory by the settings and, in the store, by the user's word: whose transcripts are not read,
+//! and whose prompts are not answered.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use remembrancer_schema::{QueryError, Reader, SessionKey};
+
+/// Folders and files that are kept out.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Exclusions {
+    settings: Arc<[PathBuf]>,
+    stored: Vec<PathBuf>,
+}
+
+impl Exclusions {
+    /// What the settings keep out. (What the store keeps out, its writer passes over by itself.)
+    pub(crate) fn of_settings(paths: &[PathBuf]) -> Self {
+        Self {
+            settings: paths.into(),
+            stored: Vec::new(),
+        }
+    }
+
+    /// Whether `path` is kept out: a transcript, or a session's working directory.
+    pub(crate) fn cover(&self, path: &Path) -> bool {
+        self.settings
+            .iter()
+            .chain(&self.stored)
+            .any(|kept_out| path.starts_with(kept_out))
+    }
+
+    /// Whether a prompt of `session` in the folder `cwd` is kept out, by the settings or by what the store knows.
+    ///
+    /// # Errors
+    /// The store's error.
+    pub(crate) fn cover_prompt(&self, reader: &Reader, session: &SessionKey, cwd: Option<&str>) -> Result<bool, QueryError> {
+        if reader.is_session_excluded(session)? {
+            return Ok(true);
+        }
+        let Some(cwd) = cwd else { return Ok(false) };
+        let stored = reader.exclusions()?.into_iter().map(PathBuf::from).collect();
+        let with_stored = Self { stored, ..self.clone() };
+        Ok(with_stored.cover(Path::new(cwd)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use remembrancer_schema::{UnixMillis, Writer};
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::nothing("s", Some("/srv/shop"), false)]
+    #[case::no_folder("s", None, false)]
+    #[case::the_settings("s", Some("/by/settings/below"), true)]
+    #[case::the_user("s", Some("/by/user/below"), true)]
+    #[case::a_sibling("s", Some("/by/user-too"), false)]
+    #[case::the_session("kept out", Some("/srv/shop"), true)]
+    #[case::the_session_without_a_folder("kept out", None, true)]
+    fn a_prompt_is_kept_out_by(#[case] session: &str, #[case] cwd: Option<&str>, #[case] expected: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let mut writer = Writer::open(&path).unwrap();
+        let key = |id: &str| SessionKey {
+            agent: "claude-code".to_owned(),
+            external_id: id.to_owned(),
+        };
+        writer.exclude_path("/by/user", UnixMillis(1)).unwrap();
+        writer.exclude_session(&key("kept out")).unwrap();
+        let exclusions = Exclusions::of_settings(&["/by/settings".into()]);
+        let covered = exclusions.cover_prompt(&Reader::open(&path).unwrap(), &key(session), cwd);
+        assert_eq!(covered.unwrap(), expected);
+    }
+}

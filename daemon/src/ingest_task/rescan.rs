@@ -1,0 +1,80 @@
+//! The look at everything, which is the truth where the watcher's events are hints: what is to be read, and what is gone.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use remembrancer_processor::Deadline;
+
+use super::Ingest;
+use crate::causes::with_causes;
+use crate::scan::{self, FileStat, Scan};
+
+impl Ingest {
+    /// Looks at all folders: what is new waits in the backfill then, and what is gone is marked.
+    pub(super) fn scan(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            for root in &self.setup.roots {
+                watch.follow(root, &self.setup.mailbox);
+            }
+        }
+        let Scan { mut files, problems } = scan::scan(&self.setup.roots, &self.setup.exclusions);
+        if let Some(newest) = self.setup.newest {
+            files.truncate(newest);
+        }
+        self.setup.progress.set_scan(files.len(), problems);
+        self.mark_missing(&files);
+        self.troubles.clear_gone();
+        let waiting: HashSet<&PathBuf> = self.backfill.iter().collect();
+        let fresh: Vec<PathBuf> = files
+            .into_iter()
+            .filter(|stat| !waiting.contains(&stat.path))
+            .filter(|stat| {
+                let unread = self
+                    .known
+                    .get(&stat.path)
+                    .is_none_or(|known| !scan::is_untouched(stat, known));
+                unread || self.reread.contains(&stat.path)
+            })
+            .map(|stat| stat.path)
+            .collect();
+        drop(waiting);
+        // What changed since the last look is newer than what still waits.
+        self.backfill = fresh.into_iter().chain(self.backfill.drain(..)).collect();
+        self.setup.progress.set_waiting_files(self.backfill.len());
+        self.next_scan = Deadline::after(self.setup.rescan);
+    }
+
+    /// A transcript that is gone keeps its episodes: it is only marked.
+    fn mark_missing(&mut self, files: &[FileStat]) {
+        let present: HashSet<&Path> = files.iter().map(|stat| stat.path.as_path()).collect();
+        let changed: Vec<(PathBuf, bool)> = self
+            .known
+            .iter()
+            .filter(|(path, known)| known.missing == present.contains(path.as_path()) && (known.missing || !path.exists()))
+            .map(|(path, known)| (path.clone(), !known.missing))
+            .collect();
+        if changed.is_empty() {
+            return;
+        }
+        let marked = self.setup.writer.call_blocking(move |writer| {
+            changed
+                .iter()
+                .try_for_each(|(path, missing)| writer.mark_source_missing(&path.to_string_lossy(), *missing))
+                .map(|()| changed)
+        });
+        match marked {
+            Ok(Ok(changed)) => {
+                for (path, missing) in changed {
+                    if let Some(known) = self.known.get_mut(&path) {
+                        known.missing = missing;
+                    }
+                }
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(error = %with_causes(&error), "cannot mark missing transcripts; it is tried again at the next rescan");
+            }
+            // The next write finds out.
+            Err(_) => {}
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What the daemon does for its store beside all else: an index of an older text analysis is brought up to date, a damaged
+//! one is made anew, the log is folded into the database, and recollection files are kept few.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use remembrancer_schema::Writer;
+use tokio_util::sync::CancellationToken;
+
+use crate::causes::with_causes;
+use crate::progress::Progress;
+use crate::recollection_files;
+use crate::store::StoreHandle;
+
+/// How often the database's log is folded into it, and its statistics refreshed.
+const INTERVAL: Duration = Duration::from_mins(10);
+/// Rows that are indexed anew in one step after a change of the text analysis; the old index serves meanwhile.
+const REINDEX_STEP: usize = 200;
+
+/// What is looked after.
+pub(crate) struct Upkeep {
+    /// The one writer.
+    pub writer: StoreHandle<Writer>,
+    /// Where damage is told.
+    pub progress: Arc<Progress>,
+    /// The folder of the recollection files.
+    pub recollections: PathBuf,
+}
+
+impl Upkeep {
+    /// Looks after it until `shutdown`.
+    pub(crate) async fn run(self, shutdown: CancellationToken) {
+        self.reindex(&shutdown).await;
+        // An index that is damaged again at once is damaged by what rebuilding it can't mend.
+        let mut rebuilt = false;
+        loop {
+            tokio::select! {
+                biased;
+                () = shutdown.cancelled() => return,
+                () = self.progress.index_damaged.notified(), if !rebuilt => {
+                    self.rebuild_index().await;
+                    rebuilt = true;
+                }
+                () = tokio::time::sleep(INTERVAL) => {
+                    self.tidy().await;
+                    rebuilt = false;
+                }
+            }
+        }
+    }
+
+    /// Brings the full-text index to this version's text analysis, where an older version wrote it.
+    async fn reindex(&self, shutdown: &CancellationToken) {
+        while !shutdown.is_cancelled() {
+            match self.writer.call(|writer| writer.reindex_step(REINDEX_STEP)).await {
+                Ok(Ok(true)) => {}
+                Ok(Ok(false)) | Err(_) => return,
+                Ok(Err(error)) => {
+                    tracing::warn!(error = %with_causes(&error), "the full-text index stays as the older version wrote it until the next start");
+                    return;
+                }
+            }
+        }
+    }
+
+    async fn rebuild_index(&self) {
+        tracing::warn!("the full-text index is damaged and is rebuilt from the stored texts");
+        match self.writer.call(Writer::rebuild_index).await {
+            Ok(Ok(())) => tracing::info!("the full-text index is rebuilt"),
+            Ok(Err(error)) => tracing::error!(error = %with_causes(&error), "the full-text index could not be rebuilt"),
+            // The daemon is stopping: the next start looks through the store.
+            Err(_) => {}
+        }
+    }
+
+    async fn tidy(&self) {
+        let folder = self.recollections.clone();
+        // One that panicked is logged, and the next tries again.
+        tokio::task::spawn_blocking(move || recollection_files::prune(&folder))
+            .await
+            .ok();
+        let tidied = self
+            .writer
+            .call(|writer| {
+                writer.optimize()?;
+                writer.checkpoint()
+            })
+            .await;
+        if let Ok(Err(error)) = tidied {
+            tracing::warn!(error = %with_causes(&error), "the database could not be tidied; it is tried again");
+        }
+    }
+}
