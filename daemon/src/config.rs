@@ -13,7 +13,10 @@ use std::time::Duration;
 use check::Check;
 use file::ConfigFile;
 use remembrancer_processor::embed::DeviceChoice;
+use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::recall::{RRF, RecallSettings, V2};
+
+use crate::roots::Root;
 
 /// The settings as shipped, in the form in which a user writes them.
 pub const DEFAULT_TOML: &str = include_str!("config/default.toml");
@@ -78,10 +81,12 @@ pub struct Config {
 /// Where transcripts are read, and which are not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcripts {
-    /// Folders of Claude Code's transcripts from the settings.
-    pub claude_code: Vec<PathBuf>,
-    /// Whether the usual folder is read, too.
+    /// Folders of transcripts from the settings.
+    pub(crate) folders: Vec<Root>,
+    /// Whether the usual folders are read, too.
     pub usual_folders: bool,
+    /// Agents whose transcripts are not read.
+    pub without: Vec<Agent>,
     /// Paths never read, as they are written and as transcripts have them.
     pub exclude: Vec<PathBuf>,
     /// Read at most this many of the newest; `None` reads all.
@@ -181,8 +186,16 @@ mod tests {
         "transcripts.exclude = secret: write the whole path"
     )]
     #[case::folder(
-        "[transcripts]\nclaude_code = [\"~ada/x\"]\n",
-        "transcripts.claude_code = ~ada/x: write the whole path"
+        "[transcripts]\nfolders = { codex = [\"~ada/x\"] }\n",
+        "transcripts.folders = ~ada/x: write the whole path"
+    )]
+    #[case::unknown_agent(
+        "[transcripts]\nwithout = [\"ed\"]\n",
+        "transcripts.without = ed: choose among claude-code, codex"
+    )]
+    #[case::folder_of_an_unknown_agent(
+        "[transcripts]\nfolders = { ed = [\"/x\"] }\n",
+        "transcripts.folders = ed: choose among claude-code, codex"
     )]
     #[case::model("[embedding]\nmodel_dir = \"model\"\n", "embedding.model_dir = model: write the whole path")]
     fn a_wrong_setting_names_its_place_and_remedy(#[case] text: &str, #[case] expected: &str) {
@@ -208,11 +221,16 @@ mod tests {
         let home = folder.path().canonicalize().unwrap();
         fs_err::create_dir(home.join("secret")).unwrap();
         fs_err::os::unix::fs::symlink(home.join("secret"), home.join("link")).unwrap();
-        let text = "[transcripts]\nexclude = [\"~/link\", \"~/secret/below\"]\nclaude_code = [\"~/x\"]\n";
+        let text = "[transcripts]\nexclude = [\"~/link\", \"~/secret/below\"]\nfolders = { codex = [\"~/x\"] }\n";
         let transcripts = parse_at(text, &home).unwrap().transcripts;
         let expected = ["link", "secret", "secret/below"].map(|path| home.join(path));
         assert_eq!(transcripts.exclude, expected);
-        assert_eq!(transcripts.claude_code, [home.join("x")]);
+        let folders: Vec<_> = transcripts
+            .folders
+            .iter()
+            .map(|root| (root.agent.id(), &root.folder))
+            .collect();
+        assert_eq!(folders, [("codex", &home.join("x"))]);
     }
 
     #[test]

@@ -35,6 +35,7 @@ use crate::project::Folders;
 use crate::recall_task::Recaller;
 use crate::recollection_files;
 use crate::reranker::Reranker;
+use crate::roots::Roots;
 use crate::scan::KnownFile;
 use crate::server;
 use crate::status::DaemonStatus;
@@ -55,7 +56,7 @@ pub struct Setup {
     /// Where everything lies.
     pub places: Places,
     /// Folders with transcripts.
-    pub roots: Vec<PathBuf>,
+    pub(crate) roots: Roots,
     /// The user's home folder, which is no project.
     pub home: Option<PathBuf>,
     /// Where the listener is bound.
@@ -286,7 +287,12 @@ impl Shared {
             status: DaemonStatus {
                 started: clock::now(),
                 socket: setup.socket,
-                roots: setup.roots,
+                roots: setup
+                    .roots
+                    .folders()
+                    .filter(|root| root.exists())
+                    .map(Path::to_owned)
+                    .collect(),
                 profile,
             },
         }

@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use batch::Reading;
 use open_files::OpenFiles;
-use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::{Deadline, Stopwatch};
 use remembrancer_schema::{ProjectId, QueryError, Reader, Writer};
 use troubles::Troubles;
@@ -33,6 +32,7 @@ use crate::feedback::Feedback;
 use crate::mailbox::Mailbox;
 use crate::politeness::Politeness;
 use crate::progress::Progress;
+use crate::roots::Roots;
 use crate::scan::{self, FileStat, KnownFile};
 use crate::source_file::{CHUNK_BYTES, ReadStep, SourceFile};
 use crate::store::{NoAnswer, StoreHandle};
@@ -55,7 +55,7 @@ const PAUSED_LOOK: Duration = Duration::from_millis(500);
 /// What the ingest thread is given.
 pub(crate) struct IngestSetup {
     /// Folders with transcripts.
-    pub roots: Vec<PathBuf>,
+    pub roots: Roots,
     /// What is never read, from the settings.
     pub exclusions: Exclusions,
     /// Only so many of the newest, if set.
@@ -122,7 +122,7 @@ enum Look {
 impl Ingest {
     /// Prepares the thread's state.
     pub(crate) fn new(setup: IngestSetup) -> Self {
-        let watch = match Watch::start(Arc::clone(&setup.mailbox)) {
+        let watch = match Watch::start(Arc::clone(&setup.mailbox), Arc::new(setup.roots.clone())) {
             Ok(watch) => Some(watch),
             Err(error) => {
                 tracing::warn!(%error, "no file watcher; changes are found by the regular rescan");
@@ -296,9 +296,7 @@ impl Ingest {
     }
 
     fn is_ours(&self, path: &Path) -> bool {
-        scan::is_transcript(path)
-            && self.setup.roots.iter().any(|root| path.starts_with(root))
-            && !self.setup.exclusions.cover(path)
+        self.setup.roots.claim(path).is_some() && !self.setup.exclusions.cover(path)
     }
 
     /// Takes one step in the file at `path`. Returns whether its end was reached.
@@ -355,10 +353,12 @@ impl Ingest {
     }
 
     fn step(&mut self, stat: &FileStat) -> std::io::Result<ReadStep> {
-        let agent = Agent::CLAUDE_CODE;
+        let Some((agent, shape)) = self.setup.roots.claim(&stat.path) else {
+            return Err(std::io::Error::from(std::io::ErrorKind::NotFound));
+        };
         self.open.step(agent, stat, || {
             let again = self.reread.contains(&stat.path);
-            let file = SourceFile::open(agent, stat, self.known.get(&stat.path), again)?;
+            let file = SourceFile::open(agent, shape, stat, self.known.get(&stat.path), again)?;
             self.reread.remove(&stat.path);
             Ok(file)
         })

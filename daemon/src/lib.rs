@@ -34,6 +34,7 @@ mod reason;
 mod recall_task;
 mod recollection_files;
 mod reranker;
+mod roots;
 mod scan;
 mod server;
 mod single;

@@ -11,6 +11,7 @@ use walkdir::WalkDir;
 
 use crate::clock;
 use crate::exclusions::Exclusions;
+use crate::roots::Roots;
 
 /// Bytes at the head of a file, and before the read position, by which a file is known again.
 pub(crate) const FINGERPRINT_BYTES: u64 = 1_024;
@@ -98,13 +99,13 @@ pub(crate) struct Scan {
 }
 
 /// Looks for transcripts below `roots`. A root that does not exist holds none.
-pub(crate) fn scan(roots: &[PathBuf], exclusions: &Exclusions) -> Scan {
+pub(crate) fn scan(roots: &Roots, exclusions: &Exclusions) -> Scan {
     let mut scan = Scan::default();
-    for root in roots.iter().filter(|root| root.exists()) {
+    for root in roots.folders().filter(|root| root.exists()) {
         let entries = WalkDir::new(root).follow_links(false).into_iter();
         for entry in entries.filter_entry(|entry| !exclusions.cover(entry.path())) {
             match entry {
-                Ok(entry) if entry.file_type().is_file() && is_transcript(entry.path()) => {
+                Ok(entry) if entry.file_type().is_file() && roots.claim(entry.path()).is_some() => {
                     scan.files.extend(stat(entry.path()));
                 }
                 Ok(_) => {}
@@ -133,15 +134,13 @@ fn walk_problem(root: &Path, error: &walkdir::Error) -> Option<ScanProblem> {
 /// What is wrong with a path that can't be read, and what to do.
 pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> String {
     let remedy = match error.kind() {
+        std::io::ErrorKind::FileTooLarge => {
+            "it is held in memory as a whole, and larger than 64 MiB; exclude it with `remembrancer exclude`"
+        }
         std::io::ErrorKind::PermissionDenied => "make it readable for your user, or exclude it with `remembrancer exclude`",
         _ => "it is tried again at the next rescan",
     };
     format!("cannot read {}: {}; {remedy}", path.display(), error.kind())
-}
-
-/// Whether the name is that of a transcript.
-pub(crate) fn is_transcript(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "jsonl")
 }
 
 /// The file's description; `None` where there is none (any more).
@@ -226,9 +225,11 @@ pub(crate) fn is_untouched(stat: &FileStat, known: &KnownFile) -> bool {
 mod tests {
     use std::io::Cursor;
 
+    use remembrancer_processor::ingest::Agent;
     use rstest::rstest;
 
     use super::*;
+    use crate::roots::Root;
 
     fn position(content: &[u8], read: usize) -> SourcePosition {
         let prints = fingerprints(&mut Cursor::new(content), ByteOffset(read as u64)).unwrap();
@@ -276,6 +277,14 @@ mod tests {
         );
     }
 
+    fn roots(folders: &[PathBuf]) -> Roots {
+        let root = |folder: &PathBuf| Root {
+            agent: Agent::CLAUDE_CODE,
+            folder: folder.clone(),
+        };
+        Roots::new(folders.iter().map(root).collect())
+    }
+
     #[test]
     fn only_transcripts_are_found_newest_first_and_nothing_excluded() {
         let place = tempfile::tempdir().unwrap();
@@ -285,7 +294,7 @@ mod tests {
             fs_err::write(root.join(name), "{}\n").unwrap();
         }
         let found = scan(
-            &[root.clone(), place.path().join("none")],
+            &roots(&[root.clone(), place.path().join("none")]),
             &Exclusions::of_settings(&[root.join("secret")]),
         );
         let mut names: Vec<_> = found

@@ -1,11 +1,11 @@
 //! One transcript being read: the file's position and the parser's state, kept in memory while the file is live, so that
 //! an appended line costs that line alone. A restart begins again where the oldest open turn begins.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 use fs_err::File;
 use remembrancer_processor::ingest::{
-    Advance, Agent, GrowingTurn, LineProblem, ResumePoint, SourceInfo, SourceReader, Turn, episodes,
+    Advance, Agent, GrowingTurn, LineProblem, ResumePoint, Shape, SourceInfo, SourceReader, Turn, episodes,
 };
 use remembrancer_schema::{ByteOffset, NewEpisode, ProblemCount, SourcePosition, SourceUpdate};
 
@@ -14,8 +14,15 @@ use crate::scan::{self, Continuity, FileStat, KnownFile};
 /// Bytes read in one step: bounds memory, and how long a live line waits behind a backfill.
 pub(crate) const CHUNK_BYTES: usize = 1 << 20;
 
+/// A first line that is longer is not read again where reading goes on further down.
+const LONGEST_HEAD: u64 = 1 << 20;
+
+/// A document that is larger is not read: it is held in memory as a whole.
+const LARGEST_DOCUMENT: usize = 64 << 20;
+
 /// A transcript being read.
 pub(crate) struct SourceFile {
+    shape: Shape,
     reader: SourceReader,
     /// The last turn that was read, which may still grow.
     growing: Option<GrowingTurn>,
@@ -57,7 +64,20 @@ impl SourceFile {
     ///
     /// # Errors
     /// The file system's error.
-    pub(crate) fn open(agent: Agent, stat: &FileStat, known: Option<&KnownFile>, again: bool) -> std::io::Result<Self> {
+    pub(crate) fn open(
+        agent: Agent,
+        shape: Shape,
+        stat: &FileStat,
+        known: Option<&KnownFile>,
+        again: bool,
+    ) -> std::io::Result<Self> {
+        if shape == Shape::Document {
+            return Ok(Self {
+                shape,
+                counted: known.is_some(),
+                ..Self::from_start(agent, stat, 0)
+            });
+        }
         let Some(known) = known else {
             return Ok(Self::from_start(agent, stat, 0));
         };
@@ -83,6 +103,7 @@ impl SourceFile {
             turn: 0,
         };
         Self {
+            shape: Shape::Lines,
             reader: SourceReader::new(&info(agent, stat), beginning),
             growing: None,
             next: 0,
@@ -104,6 +125,12 @@ impl SourceFile {
             turn: position.committed_turn,
         };
         let mut reader = SourceReader::new(&info(agent, stat), from);
+        if from.offset.0 > 0 {
+            file.seek(SeekFrom::Start(0))?;
+            let mut head = Vec::new();
+            BufReader::new(file.by_ref().take(LONGEST_HEAD)).read_until(b'\n', &mut head)?;
+            reader.head(&head);
+        }
         file.seek(SeekFrom::Start(position.committed_offset.0))?;
         let mut left = position.read_offset.0.saturating_sub(position.committed_offset.0);
         let mut buffer = vec![0; CHUNK_BYTES];
@@ -118,6 +145,7 @@ impl SourceFile {
         }
         drop(reader.drain());
         Ok(Self {
+            shape: Shape::Lines,
             reader,
             growing: None,
             next: position.read_offset.0,
@@ -135,7 +163,7 @@ impl SourceFile {
     /// # Errors
     /// The file system's error.
     pub(crate) fn still_continues(&self, stat: &FileStat) -> std::io::Result<bool> {
-        if stat.inode != self.inode || stat.size < self.next {
+        if self.shape == Shape::Document || stat.inode != self.inode || stat.size < self.next {
             return Ok(false);
         }
         let Some(position) = &self.position else { return Ok(true) };
@@ -143,19 +171,27 @@ impl SourceFile {
         Ok(scan::continuity(&mut file, stat.size, position)? == Continuity::Continues)
     }
 
-    /// Reads at most [`CHUNK_BYTES`] more.
+    /// Reads at most [`CHUNK_BYTES`] more; a document whole.
     ///
     /// # Errors
-    /// The file system's error.
+    /// The file system's error; of a document, that it is too large.
     pub(crate) fn step(&mut self, agent: Agent, stat: &FileStat) -> std::io::Result<ReadStep> {
         let mut file = File::open(&stat.path)?;
         file.seek(SeekFrom::Start(self.next))?;
-        let mut bytes = Vec::with_capacity(CHUNK_BYTES.min(stat.size.saturating_sub(self.next) as usize + 1));
-        file.by_ref().take(CHUNK_BYTES as u64).read_to_end(&mut bytes)?;
+        let most = match self.shape {
+            Shape::Lines => CHUNK_BYTES,
+            Shape::Document => LARGEST_DOCUMENT,
+        };
+        let mut bytes = Vec::with_capacity(most.min(stat.size.saturating_sub(self.next) as usize + 1));
+        file.by_ref().take(most as u64).read_to_end(&mut bytes)?;
         self.next += bytes.len() as u64;
-        self.reader.push(&bytes);
+        let at_end = bytes.len() < most;
+        match self.shape {
+            Shape::Lines => self.reader.push(&bytes),
+            Shape::Document if at_end => self.reader.document(&bytes),
+            Shape::Document => return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge)),
+        }
         let advance = self.reader.drain();
-        let at_end = bytes.len() < CHUNK_BYTES;
         let whole_lines = position(&mut file, &advance, advance.read.offset)?;
         self.position = Some(if advance.read.offset.0 == self.next {
             whole_lines.clone()
@@ -200,7 +236,10 @@ impl SourceFile {
         SourceUpdate {
             agent: agent.id().to_owned(),
             path: stat.path.to_string_lossy().into_owned(),
-            kind: "jsonl".to_owned(),
+            kind: match self.shape {
+                Shape::Lines => "jsonl".to_owned(),
+                Shape::Document => "document".to_owned(),
+            },
             device: stat.device,
             inode: stat.inode,
             // Only a file read to its end counts as read: an interrupted one is taken up again at the next scan.

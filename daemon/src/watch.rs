@@ -12,6 +12,7 @@ use notify::{Config, ErrorKind, Event, EventKind, PollWatcher, RecommendedWatche
 use rustix::io::Errno;
 
 use crate::mailbox::Mailbox;
+use crate::roots::Roots;
 
 /// How often the polling watcher looks, where the system's own can't be used.
 const POLL: Duration = Duration::from_secs(5);
@@ -29,6 +30,8 @@ fn identity(folder: &Path) -> Option<Identity> {
 /// A running watcher. Dropping it ends the watch.
 pub(crate) struct Watch {
     watcher: Box<dyn Watcher + Send>,
+    /// Whose transcripts are where: of other files no change is told.
+    roots: Arc<Roots>,
     watched: BTreeMap<PathBuf, Identity>,
     /// Folders in which one that does not exist yet will appear, itself or the next on the way to it.
     awaited: BTreeMap<PathBuf, Identity>,
@@ -43,21 +46,22 @@ impl Watch {
     ///
     /// # Errors
     /// Where not even the polling watcher can be made.
-    pub(crate) fn start(mailbox: Arc<Mailbox>) -> notify::Result<Self> {
-        let for_polling = Arc::clone(&mailbox);
-        match RecommendedWatcher::new(move |event| post(&mailbox, event), Config::default()) {
-            Ok(watcher) => Ok(Self::with(Box::new(watcher), false)),
+    pub(crate) fn start(mailbox: Arc<Mailbox>, roots: Arc<Roots>) -> notify::Result<Self> {
+        let (for_polling, for_events) = (Arc::clone(&mailbox), Arc::clone(&roots));
+        match RecommendedWatcher::new(move |event| post(&mailbox, &for_events, event), Config::default()) {
+            Ok(watcher) => Ok(Self::with(Box::new(watcher), roots, false)),
             Err(error) => {
                 let remedy = if is_limit(&error) { SYSCTL } else { "" };
                 tracing::warn!(%error, "the system's file watcher can't be used; looking every {POLL:?} instead. {remedy}");
-                Self::polling(for_polling)
+                Self::polling(for_polling, roots)
             }
         }
     }
 
-    fn with(watcher: Box<dyn Watcher + Send>, polling: bool) -> Self {
+    fn with(watcher: Box<dyn Watcher + Send>, roots: Arc<Roots>, polling: bool) -> Self {
         Self {
             watcher,
+            roots,
             watched: BTreeMap::new(),
             awaited: BTreeMap::new(),
             refused: BTreeSet::new(),
@@ -65,10 +69,11 @@ impl Watch {
         }
     }
 
-    fn polling(mailbox: Arc<Mailbox>) -> notify::Result<Self> {
+    fn polling(mailbox: Arc<Mailbox>, roots: Arc<Roots>) -> notify::Result<Self> {
+        let for_events = Arc::clone(&roots);
         let config = Config::default().with_poll_interval(POLL);
-        let watcher = PollWatcher::new(move |event| post(&mailbox, event), config)?;
-        Ok(Self::with(Box::new(watcher), true))
+        let watcher = PollWatcher::new(move |event| post(&mailbox, &for_events, event), config)?;
+        Ok(Self::with(Box::new(watcher), roots, true))
     }
 
     /// Watches `folder` and all below it from now on; one that does not exist yet is waited for, and watched by the call
@@ -111,7 +116,7 @@ impl Watch {
     }
 
     fn fall_back(&mut self, folder: &Path, mailbox: &Arc<Mailbox>) {
-        match Self::polling(Arc::clone(mailbox)) {
+        match Self::polling(Arc::clone(mailbox), Arc::clone(&self.roots)) {
             Ok(mut polling) => {
                 let before = std::mem::take(&mut self.watched);
                 for known in before.keys().map(PathBuf::as_path).chain([folder]) {
@@ -135,7 +140,7 @@ fn is_limit(error: &notify::Error) -> bool {
 
 const SYSCTL: &str = "On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances.";
 
-fn post(mailbox: &Mailbox, event: notify::Result<Event>) {
+fn post(mailbox: &Mailbox, roots: &Roots, event: notify::Result<Event>) {
     match event {
         Ok(event) if event.need_rescan() => mailbox.rescan(),
         Ok(event) if event.kind.is_access() => {}
@@ -143,7 +148,7 @@ fn post(mailbox: &Mailbox, event: notify::Result<Event>) {
             let is_removal = event.kind.is_remove();
             let of_what_it_holds = is_of_what_a_folder_holds(event.kind);
             for path in event.paths {
-                if path.extension().is_some_and(|extension| extension == "jsonl") {
+                if roots.claim(&path).is_some() {
                     mailbox.changed(path);
                 } else if path.is_dir() {
                     if !of_what_it_holds {
@@ -214,7 +219,7 @@ mod tests {
     fn only_a_limit_leads_to_polling(#[case] kind: ErrorKind, #[case] polling: bool) {
         let folder = tempfile::tempdir().unwrap();
         let refusal = Arc::new(Mutex::new(Some(kind)));
-        let mut watch = Watch::with(Box::new(Refuses(Arc::clone(&refusal))), false);
+        let mut watch = Watch::with(Box::new(Refuses(Arc::clone(&refusal))), Arc::default(), false);
         let mailbox = Arc::default();
         watch.follow(folder.path(), &mailbox);
         assert_eq!(watch.polling, polling);
@@ -233,7 +238,11 @@ mod tests {
     fn a_folder_is_looked_through_where_it_is_new(#[case] kind: EventKind, #[case] expected: bool) {
         let folder = tempfile::tempdir().unwrap();
         let mailbox = Mailbox::default();
-        post(&mailbox, Ok(Event::new(kind).add_path(folder.path().to_owned())));
+        post(
+            &mailbox,
+            &Roots::default(),
+            Ok(Event::new(kind).add_path(folder.path().to_owned())),
+        );
         let mail = mailbox.take(Duration::ZERO);
         assert_eq!((mail.rescan, mail.folder_appeared), (expected, expected));
     }

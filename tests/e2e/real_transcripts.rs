@@ -12,7 +12,7 @@ fn every_public_transcript_is_read_once() {
     let Some(root) = shared("transcripts/claude") else { return };
     let sandbox = sandbox!();
     sandbox.configure(&format!(
-        "[transcripts]\nclaude_code = [{:?}]\nusual_folders = false\n[backfill]\ncpu = \"100%\"\n",
+        "[transcripts]\nfolders = {{ claude-code = [{:?}] }}\nusual_folders = false\n[backfill]\ncpu = \"100%\"\n",
         root.canonicalize().unwrap().display().to_string()
     ));
     let daemon = sandbox.start();

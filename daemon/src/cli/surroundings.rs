@@ -1,21 +1,24 @@
 //! What every command needs to know of its surroundings: places, settings, transcript folders. The only file of the command
 //! line that reads the environment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use directories::BaseDirs;
 use remembrancer_hooks::Environment;
 use remembrancer_hooks::places::Places;
+use remembrancer_processor::ingest::{Agent, Home};
 
 use super::error::{CliError, Kind};
 use crate::config::Config;
+use crate::roots::{Root, Roots};
 
 /// The surroundings of this process.
 pub(super) struct Surroundings {
     pub(super) places: Places,
     pub(super) config: Config,
     pub(super) home: PathBuf,
-    claude_config: Option<PathBuf>,
+    /// Where each agent keeps its transcripts, by its own rules.
+    usual_roots: Vec<Root>,
 }
 
 impl Surroundings {
@@ -34,30 +37,38 @@ impl Surroundings {
         let fusion_v2 = std::env::var("RAG_FUSION_V2_ENABLED").ok();
         let config =
             Config::load(&config.unwrap_or_else(|| places.config_file()), &home)?.with_v2_switched_by(fusion_v2.as_deref());
-        let claude_config = std::env::var_os("CLAUDE_CONFIG_DIR")
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute());
+        let usual_roots = usual_roots(&home);
         Ok(Self {
             places,
             config,
             home,
-            claude_config,
+            usual_roots,
         })
     }
 
-    /// Claude Code's own folder of transcripts.
-    pub(super) fn usual_root(&self) -> PathBuf {
-        self.claude_config
-            .clone()
-            .unwrap_or_else(|| self.home.join(".claude"))
-            .join("projects")
-    }
-
     /// All folders of transcripts.
-    pub(super) fn roots(&self) -> Vec<PathBuf> {
-        let usual = self.config.transcripts.usual_folders.then(|| self.usual_root());
-        let mut roots: Vec<PathBuf> = usual.into_iter().collect();
-        roots.extend(self.config.transcripts.claude_code.iter().cloned());
-        roots
+    pub(super) fn roots(&self) -> Roots {
+        let transcripts = &self.config.transcripts;
+        let usual = transcripts.usual_folders.then_some(&self.usual_roots).into_iter().flatten();
+        let roots = usual.chain(&transcripts.folders);
+        Roots::new(
+            roots
+                .filter(|root| !transcripts.without.contains(&root.agent))
+                .cloned()
+                .collect(),
+        )
     }
+}
+
+fn usual_roots(home: &Path) -> Vec<Root> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = Home {
+        folder: home,
+        variable: &variable,
+    };
+    let of_agent = |agent: &Agent| {
+        let agent = *agent;
+        agent.folders(&home).into_iter().map(move |folder| Root { agent, folder })
+    };
+    Agent::ALL.iter().flat_map(of_agent).collect()
 }

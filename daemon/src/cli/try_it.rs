@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::{Deadline, Stopwatch};
 use remembrancer_schema::{Reader, Scope};
 use serde_json::{Value, json};
@@ -19,6 +20,7 @@ use super::surroundings::Surroundings;
 use super::why::print_candidates;
 use crate::cli::output::{say, tell};
 use crate::exclusions::Exclusions;
+use crate::roots::{Root, Roots};
 use crate::scan;
 use child::Daemon;
 use throwaway::Throwaway;
@@ -41,7 +43,7 @@ pub(super) struct TryArguments {
 
 /// What is read, and what is asked.
 struct Trial {
-    roots: Vec<PathBuf>,
+    roots: Roots,
     exclude: Vec<PathBuf>,
     own: bool,
 }
@@ -93,7 +95,10 @@ fn trial(arguments: &TryArguments, surroundings: &Surroundings, place: &Throwawa
     let root = place.path().join("samples");
     samples::write(&root)?;
     Ok(Trial {
-        roots: vec![root],
+        roots: Roots::new(vec![Root {
+            agent: Agent::CLAUDE_CODE,
+            folder: root,
+        }]),
         exclude: Vec::new(),
         own: false,
     })
@@ -110,9 +115,11 @@ fn exclusions(surroundings: &Surroundings) -> Result<Vec<PathBuf>, CliError> {
     Ok(exclude)
 }
 
-fn names(roots: &[PathBuf]) -> String {
+/// The folders that there are.
+fn names(roots: &Roots) -> String {
     roots
-        .iter()
+        .folders()
+        .filter(|root| root.exists())
         .map(|root| root.display().to_string())
         .collect::<Vec<_>>()
         .join(", ")

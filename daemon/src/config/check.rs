@@ -1,5 +1,6 @@
 //! From what a settings file says to values with units and within their ranges; what is not is refused with its remedy.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -7,12 +8,14 @@ use std::time::Duration;
 
 use remembrancer_hooks::clock::BUDGET;
 use remembrancer_processor::embed::DeviceChoice;
+use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::recall::{FLOOR, Floor, PROFILES, Profile, RecallSettings, ScopeRule};
 use remembrancer_processor::rerank::Blend;
 
 use super::file::{ConfigFile, GateTable, TranscriptsTable};
 use super::{Config, ConfigError, Transcripts};
 use crate::paths;
+use crate::roots::Root;
 
 /// What a recall may take: the least is what an answer by words alone takes on a slow machine.
 const BUDGETS: RangeInclusive<Duration> = Duration::from_millis(20)..=BUDGET;
@@ -64,16 +67,35 @@ impl Check<'_> {
     }
 
     fn transcripts(&self, table: TranscriptsTable) -> Result<Transcripts, ConfigError> {
-        let claude_code = set(table.claude_code);
         Ok(Transcripts {
-            claude_code: claude_code
-                .iter()
-                .map(|folder| self.absolute("transcripts.claude_code", folder))
-                .collect::<Result<_, _>>()?,
+            folders: self.folders(&set(table.folders))?,
             usual_folders: set(table.usual_folders),
+            without: set(table.without)
+                .iter()
+                .map(|id| self.agent("transcripts.without", id))
+                .collect::<Result<_, _>>()?,
             exclude: self.exclude(&set(table.exclude))?,
             newest: Some(set(table.newest)).filter(|newest| *newest > 0),
             rescan: self.duration("transcripts.rescan", &set(table.rescan), &RESCANS, "1s and 24h")?,
+        })
+    }
+
+    fn folders(&self, folders: &BTreeMap<String, Vec<PathBuf>>) -> Result<Vec<Root>, ConfigError> {
+        let mut roots = Vec::new();
+        for (id, folders) in folders {
+            let agent = self.agent("transcripts.folders", id)?;
+            for folder in folders {
+                let folder = self.absolute("transcripts.folders", folder)?;
+                roots.push(Root { agent, folder });
+            }
+        }
+        Ok(roots)
+    }
+
+    fn agent(&self, key: &'static str, id: &str) -> Result<Agent, ConfigError> {
+        Agent::parse(id).ok_or_else(|| {
+            let known: Vec<&str> = Agent::ALL.iter().map(|agent| agent.id()).collect();
+            self.refuse(key, id, format!("choose among {}", known.join(", ")))
         })
     }
 

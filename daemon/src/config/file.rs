@@ -1,6 +1,7 @@
 //! The settings as they stand in a file: tables of keys that may be left out. In goes TOML, out comes what it says; ranges
 //! are checked by [`super::check`].
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -25,8 +26,9 @@ macro_rules! table {
 }
 
 table!(TranscriptsTable {
-    claude_code: Vec<PathBuf>,
+    folders: BTreeMap<String, Vec<PathBuf>>,
     usual_folders: bool,
+    without: Vec<String>,
     exclude: Vec<PathBuf>,
     newest: usize,
     rescan: String,

@@ -13,7 +13,7 @@ impl Ingest {
     /// Looks at all folders: what is new waits in the backfill then, and what is gone is marked.
     pub(super) fn scan(&mut self) {
         if let Some(watch) = &mut self.watch {
-            for root in &self.setup.roots {
+            for root in self.setup.roots.folders() {
                 watch.follow(root, &self.setup.mailbox);
             }
         }

@@ -2,11 +2,13 @@
 
 use std::io::Write;
 
+use remembrancer_processor::ingest::Agent;
 use remembrancer_schema::{ForgetTarget, Reader};
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
+use crate::roots::{Root, Roots};
 use crate::source_file::CHUNK_BYTES;
 use crate::store::Store;
 
@@ -43,7 +45,10 @@ impl Place {
     fn start(&self) -> Ingest {
         Ingest::new(IngestSetup {
             codes: self.codes.clone(),
-            roots: vec![self.folder.path().join("projects")],
+            roots: Roots::new(vec![Root {
+                agent: Agent::CLAUDE_CODE,
+                folder: self.folder.path().join("projects"),
+            }]),
             exclusions: Exclusions::default(),
             newest: None,
             rescan: Duration::from_mins(10),

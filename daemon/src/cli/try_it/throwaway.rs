@@ -1,5 +1,6 @@
 //! The folder that is thrown away: it stands in for the user's home, so that nothing of the real one is touched.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,6 +9,7 @@ use remembrancer_hooks::places::Places;
 use tempfile::TempDir;
 
 use crate::cli::error::CliError;
+use crate::roots::Roots;
 
 /// The session in whose name the prompt is asked.
 pub(super) const SESSION: &str = "try";
@@ -58,12 +60,12 @@ impl Throwaway {
     }
 
     /// Settings that read `roots` without `exclude` and nothing else, at most `newest` transcripts, and look at all projects.
-    pub(super) fn write_config(&self, roots: &[PathBuf], exclude: &[PathBuf], newest: usize) -> Result<(), CliError> {
+    pub(super) fn write_config(&self, roots: &Roots, exclude: &[PathBuf], newest: usize) -> Result<(), CliError> {
         let file = self.places().config_file();
         crate::files::private_folder(file.parent().unwrap_or(&file))?;
-        let (roots, exclude) = (list(roots), list(exclude));
+        let (roots, exclude) = (by_agent(roots), list(exclude));
         let text = format!(
-            "[transcripts]\nclaude_code = {roots}\nexclude = {exclude}\nusual_folders = false\nnewest = {newest}\n\n[recall]\nscope = \"all\"\n\n\
+            "[transcripts]\nfolders = {{ {roots} }}\nexclude = {exclude}\nusual_folders = false\nnewest = {newest}\n\n[recall]\nscope = \"all\"\n\n\
              [backfill]\ncpu = \"100%\"\n\n[log]\nlevel = \"warn\"\n"
         );
         Ok(fs_err::write(file, text)?)
@@ -84,6 +86,19 @@ impl Throwaway {
             .env_remove("CLAUDE_CONFIG_DIR")
             .env_remove("NOTIFY_SOCKET")
     }
+}
+
+/// Folders by agent, as members of a table in settings.
+fn by_agent(roots: &Roots) -> String {
+    let mut folders: BTreeMap<&str, Vec<PathBuf>> = BTreeMap::new();
+    for root in roots.iter() {
+        folders.entry(root.agent.id()).or_default().push(root.folder.clone());
+    }
+    let members: Vec<String> = folders
+        .iter()
+        .map(|(agent, folders)| format!("{agent} = {}", list(folders)))
+        .collect();
+    members.join(", ")
 }
 
 /// Paths as a list in settings.
