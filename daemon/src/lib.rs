@@ -20,6 +20,7 @@ mod feedback;
 mod files;
 mod guard;
 mod ingest_task;
+mod install;
 mod logging;
 mod operations;
 mod politeness;

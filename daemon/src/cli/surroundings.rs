@@ -1,11 +1,11 @@
 //! What every command needs to know of its surroundings: places, settings, transcript folders. The only file of the command
 //! line that reads the environment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use directories::BaseDirs;
-use remembrancer_hooks::Environment;
 use remembrancer_hooks::places::Places;
+use remembrancer_hooks::{Environment, Registration};
 
 use super::error::{CliError, Kind};
 use crate::config::Config;
@@ -52,6 +52,14 @@ impl Surroundings {
             .join("projects")
     }
 
+    /// The folder in which an agent keeps its own settings.
+    pub(super) fn settings_folder(&self, registration: &Registration) -> PathBuf {
+        let named = registration.folder_variable.and_then(std::env::var_os).map(PathBuf::from);
+        named
+            .filter(|path| path.is_absolute())
+            .unwrap_or_else(|| self.home.join(registration.folder))
+    }
+
     /// All folders of transcripts.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
         let usual = self.config.transcripts.usual_folders.then(|| self.usual_root());
@@ -59,4 +67,19 @@ impl Surroundings {
         roots.extend(self.config.transcripts.claude_code.iter().cloned());
         roots
     }
+}
+
+/// The hook lies beside this program, under the same name with `-hook` in it.
+pub(super) fn hook_beside(program: &Path) -> Result<PathBuf, CliError> {
+    let name = program
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .replacen("remembrancer", "remembrancer-hook", 1);
+    let hook = program.with_file_name(name);
+    if hook.is_file() {
+        return Ok(hook);
+    }
+    Err(CliError::new(Kind::Failed, format!("there is no {}", hook.display()))
+        .with_hint("build both binaries: cargo build --release"))
 }
