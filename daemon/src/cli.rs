@@ -6,6 +6,7 @@ mod ask;
 mod error;
 mod eval;
 mod forget;
+mod install;
 mod output;
 mod recall;
 mod run;
@@ -41,6 +42,10 @@ enum Command {
     Try(try_it::TryArguments),
     /// Run the daemon in the foreground.
     Run,
+    /// Set up the hook in the coding agents of this machine.
+    Install(install::InstallArguments),
+    /// Take the hook out of them again.
+    Uninstall(install::InstallArguments),
     /// Ask what is remembered that fits a prompt.
     Recall(recall::RecallArguments),
     /// Say why the last prompt got what it got, or nothing.
@@ -87,6 +92,8 @@ fn dispatch(arguments: Arguments) -> Result<(), CliError> {
     match arguments.command {
         Command::Try(arguments) => try_it::run(&arguments, &surroundings),
         Command::Run => run::run(surroundings),
+        Command::Install(arguments) => install::install(&arguments, &surroundings),
+        Command::Uninstall(arguments) => install::uninstall(&arguments, &surroundings),
         Command::Recall(arguments) => recall::run(&arguments, &surroundings),
         Command::Why(arguments) => why::run(&arguments, &surroundings),
         Command::Show(arguments) => why::show(&arguments, &surroundings),

@@ -22,6 +22,7 @@ mod exclusions;
 mod feedback;
 mod files;
 mod ingest_task;
+mod install;
 mod logging;
 mod mailbox;
 mod operations;

@@ -18,8 +18,11 @@ mod copilot_cli;
 mod cursor;
 mod gemini_cli;
 mod qwen_code;
+mod registration;
 
 use std::fmt;
+
+pub use registration::{CommandForm, Registration};
 
 /// A coding agent that runs the hook.
 #[derive(Clone, Copy)]
@@ -33,6 +36,8 @@ pub(crate) struct Host {
     pub(crate) events: &'static [(&'static str, Act)],
     /// What adds a context at an event; one JSON object.
     pub(crate) output: fn(event: &str, context: &str) -> Option<String>,
+    /// How its settings are told to run the hook.
+    pub(crate) registration: Registration,
 }
 
 /// What the hook does at an event.
@@ -72,6 +77,19 @@ impl Agent {
         Self::ALL.iter().copied().find(|agent| agent.id() == id)
     }
 
+    /// How the agent's own settings are told to run the hook.
+    pub fn registration(self) -> &'static Registration {
+        &self.0.registration
+    }
+
+    /// The events at which the hook is to be run, each with the sources for which it is (none: for all).
+    pub fn events(self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+        self.0.events.iter().map(|(event, act)| match act {
+            Act::Start(sources) => (*event, *sources),
+            Act::Recall | Act::Changed => (*event, &[][..]),
+        })
+    }
+
     /// What is done at an event of this name; `None` where nothing is.
     pub(crate) fn act(self, event: &str) -> Option<Act> {
         let (_, act) = self.0.events.iter().find(|(name, _)| *name == event)?;
@@ -108,6 +126,17 @@ mod tests {
             assert_eq!(Agent::parse(agent.id()), Some(*agent));
         }
         assert_eq!(Agent::parse("Claude-Code"), None);
+    }
+
+    #[test]
+    fn every_agent_s_settings_are_its_own() {
+        let mut names: Vec<&str> = Agent::ALL.iter().map(|agent| agent.registration().name).collect();
+        let mut folders: Vec<&str> = Agent::ALL.iter().map(|agent| agent.registration().folder).collect();
+        for list in [&mut names, &mut folders] {
+            list.sort_unstable();
+            list.dedup();
+            assert_eq!(list.len(), Agent::ALL.len(), "{list:?}");
+        }
     }
 
     #[test]

@@ -10,7 +10,19 @@ fn help_and_version() {
     assert_eq!(help.status.code(), Some(0));
     let text = String::from_utf8(help.stdout).unwrap();
     for command in [
-        "try", "run", "recall", "why", "show", "status", "pause", "resume", "exclude", "include", "forget",
+        "try",
+        "run",
+        "install",
+        "uninstall",
+        "recall",
+        "why",
+        "show",
+        "status",
+        "pause",
+        "resume",
+        "exclude",
+        "include",
+        "forget",
     ] {
         assert!(
             text.lines().any(|line| line.trim_start().starts_with(&format!("{command} "))),

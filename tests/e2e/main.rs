@@ -17,6 +17,7 @@ mod feedback;
 mod first_run;
 mod fork;
 mod hook;
+mod install;
 mod kill;
 mod line_to_recollection;
 mod packaging;

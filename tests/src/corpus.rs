@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use remembrancer_processor::ingest::{Agent, ResumePoint, SourceInfo, SourceReader, episodes};
+use remembrancer_processor::ingest::{Agent, Context, ResumePoint, SourceInfo, SourceReader, episodes};
 use remembrancer_schema::UnixMillis;
 
 use crate::{Transcript, shared};
@@ -63,9 +63,9 @@ pub fn pairs() -> Vec<Pair> {
 fn pairs_of(file: &Path) -> Vec<Pair> {
     let info = SourceInfo {
         agent: Agent::CLAUDE_CODE,
-        file_stem: "bench".to_owned(),
-        subagent_file: false,
+        name: "bench".to_owned(),
         fallback_time: UnixMillis(0),
+        context: Context::default(),
     };
     let mut reader = SourceReader::new(&info, ResumePoint::default());
     reader.push(&fs_err::read(file).unwrap());

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use directories::BaseDirs;
-use remembrancer_hooks::Environment;
 use remembrancer_hooks::places::Places;
+use remembrancer_hooks::{Environment, Registration};
 use remembrancer_processor::ingest::{Agent, Home};
 
 use super::error::{CliError, Kind};
@@ -46,6 +46,14 @@ impl Surroundings {
         })
     }
 
+    /// The folder in which an agent keeps its own settings.
+    pub(super) fn settings_folder(&self, registration: &Registration) -> PathBuf {
+        let named = registration.folder_variable.and_then(std::env::var_os).map(PathBuf::from);
+        named
+            .filter(|path| path.is_absolute())
+            .unwrap_or_else(|| self.home.join(registration.folder))
+    }
+
     /// All folders of transcripts.
     pub(super) fn roots(&self) -> Roots {
         let transcripts = &self.config.transcripts;
@@ -71,4 +79,19 @@ fn usual_roots(home: &Path) -> Vec<Root> {
         agent.folders(&home).into_iter().map(move |folder| Root { agent, folder })
     };
     Agent::ALL.iter().flat_map(of_agent).collect()
+}
+
+/// The hook lies beside this program, under the same name with `-hook` in it.
+pub(super) fn hook_beside(program: &Path) -> Result<PathBuf, CliError> {
+    let name = program
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .replacen("remembrancer", "remembrancer-hook", 1);
+    let hook = program.with_file_name(name);
+    if hook.is_file() {
+        return Ok(hook);
+    }
+    Err(CliError::new(Kind::Failed, format!("there is no {}", hook.display()))
+        .with_hint("build both binaries: cargo build --release"))
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Act, Host};
+use super::{Act, CommandForm, Host, Registration};
 
 /// After a compaction what was added before is gone from the context. Stop and compaction are when a turn has just been written.
 pub(super) const HOST: Host = Host {
@@ -14,6 +14,19 @@ pub(super) const HOST: Host = Host {
         ("PostCompact", Act::Changed),
     ],
     output: specific,
+    registration: Registration {
+        name: "Claude Code",
+        folder_variable: Some("CLAUDE_CONFIG_DIR"),
+        folder: ".claude",
+        file: "settings.json",
+        toml_file: None,
+        version: None,
+        grouped: true,
+        typed: true,
+        command: CommandForm::Direct,
+        timeout: Some(("timeout", 2)),
+        remark: None,
+    },
 };
 
 #[derive(Serialize)]

@@ -1,14 +1,28 @@
 //! Copilot CLI: what a hook prints for a submitted prompt is dropped, so a session is answered at its start; what it needs later
-//! comes by an instruction file. Named as here, events bring `hook_event_name` and `session_id`.
+//! comes by an instruction file. Named as here, events bring `hook_event_name` and `session_id`. An entry is a line for a shell, since
+//! earlier versions leave out one that names a program and its arguments.
 
 use serde::Serialize;
 
-use super::{Act, Host};
+use super::{Act, CommandForm, Host, Registration};
 
 pub(super) const HOST: Host = Host {
     id: "copilot-cli",
     events: &[("SessionStart", Act::Start(&[])), ("Stop", Act::Changed)],
     output,
+    registration: Registration {
+        name: "Copilot CLI",
+        folder_variable: Some("COPILOT_HOME"),
+        folder: ".copilot",
+        file: "hooks/remembrancer.json",
+        toml_file: None,
+        version: Some(1),
+        grouped: false,
+        typed: true,
+        command: CommandForm::Shell("bash"),
+        timeout: Some(("timeoutSec", 2)),
+        remark: Some("Copilot CLI takes a context at the start of a session only, not at each prompt"),
+    },
 };
 
 #[derive(Serialize)]

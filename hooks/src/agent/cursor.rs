@@ -3,12 +3,25 @@
 
 use serde::Serialize;
 
-use super::{Act, Host};
+use super::{Act, CommandForm, Host, Registration};
 
 pub(super) const HOST: Host = Host {
     id: "cursor",
     events: &[("beforeSubmitPrompt", Act::Recall), ("stop", Act::Changed)],
     output,
+    registration: Registration {
+        name: "Cursor",
+        folder_variable: None,
+        folder: ".cursor",
+        file: "hooks.json",
+        toml_file: None,
+        version: Some(1),
+        grouped: false,
+        typed: false,
+        command: CommandForm::Shell("command"),
+        timeout: Some(("timeout", 2)),
+        remark: None,
+    },
 };
 
 #[derive(Serialize)]

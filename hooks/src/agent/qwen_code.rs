@@ -1,6 +1,7 @@
-//! Qwen Code: Claude Code's events and output.
+//! Qwen Code: Claude Code's events and output. Its versions differ in the unit of a time limit (milliseconds, later seconds) and in
+//! whether a handler has arguments, so an entry names no limit and is a line for a shell.
 
-use super::{Act, Host, claude_code};
+use super::{Act, CommandForm, Host, Registration, claude_code};
 
 pub(super) const HOST: Host = Host {
     id: "qwen-code",
@@ -10,4 +11,17 @@ pub(super) const HOST: Host = Host {
         ("Stop", Act::Changed),
     ],
     output: claude_code::specific,
+    registration: Registration {
+        name: "Qwen Code",
+        folder_variable: None,
+        folder: ".qwen",
+        file: "settings.json",
+        toml_file: None,
+        version: None,
+        grouped: true,
+        typed: true,
+        command: CommandForm::Shell("command"),
+        timeout: None,
+        remark: None,
+    },
 };

@@ -1,7 +1,7 @@
 //! The real daemon and the real hook as child processes.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::throwaway::{SESSION, Throwaway};
 use super::{look_until, timed};
 use crate::cli::error::{CliError, Kind};
+use crate::cli::surroundings::hook_beside;
 
 const START: Duration = Duration::from_secs(10);
 const CALL: Duration = Duration::from_secs(10);
@@ -136,21 +137,6 @@ fn surrounding(place: &Throwaway) -> SurroundedBy {
             };
         }
     })
-}
-
-/// The hook lies beside this program, under the same name with `-hook` in it.
-fn hook_beside(program: &Path) -> Result<PathBuf, CliError> {
-    let name = program
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .replacen("remembrancer", "remembrancer-hook", 1);
-    let hook = program.with_file_name(name);
-    if hook.is_file() {
-        return Ok(hook);
-    }
-    Err(CliError::new(Kind::Failed, format!("there is no {}", hook.display()))
-        .with_hint("build both binaries: cargo build --release"))
 }
 
 /// Asks the child to stop in order, and waits for it.

@@ -1,0 +1,254 @@
+//! `remembrancer install` and `uninstall`: what would be changed is shown as a diff, asked, and done. What can't be done for one
+//! agent is said on a line, and the others are done.
+
+mod service;
+
+use std::fmt::Display;
+use std::io::{BufRead, IsTerminal};
+use std::path::Path;
+
+use clap::Args;
+use remembrancer_hooks::Agent;
+use similar::TextDiff;
+
+use super::error::{CliError, Kind};
+use super::surroundings::{Surroundings, hook_beside};
+use crate::cli::output::{say, tell};
+use crate::install::{self, Change, Refusal};
+
+/// The name of the service among those of the agents.
+const SERVICE: &str = "Service";
+
+/// Unchanged lines around a change in a diff.
+const CONTEXT_LINES: usize = 3;
+
+#[derive(Debug, Args)]
+pub(super) struct InstallArguments {
+    /// This agent and no other; may be given several times. Without it, all that are on this machine.
+    #[arg(long = "agent", value_name = "NAME", value_parser = parse_agent)]
+    agents: Vec<Agent>,
+    /// The daemon as a service of yours, too: started now and at every login.
+    #[arg(long)]
+    service: bool,
+    /// Do not ask.
+    #[arg(long, short)]
+    yes: bool,
+    /// Show what would be changed, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn parse_agent(id: &str) -> Result<Agent, String> {
+    Agent::parse(id).ok_or_else(|| {
+        let known: Vec<&str> = Agent::ALL.iter().map(|agent| agent.id()).collect();
+        format!("known are {}", known.join(", "))
+    })
+}
+
+pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    let program = std::env::current_exe()?;
+    let hook = hook_beside(&program)?;
+    let agents = chosen(arguments, surroundings);
+    if agents.is_empty() && !arguments.service {
+        return Err(CliError::new(
+            Kind::NotFound,
+            "none of the coding agents that are known has a folder in your home",
+        )
+        .with_hint("start yours once, then run this again"));
+    }
+    let mut plan = Plan::default();
+    for agent in agents {
+        let name = agent.registration().name;
+        let folder = surroundings.settings_folder(agent.registration());
+        if folder.is_dir() {
+            plan.add(
+                name,
+                install::install(&folder, agent, utf8(&hook)?, surroundings.places.uid()),
+            );
+        } else {
+            plan.refuse(
+                name,
+                format_args!("there is no folder {}; start it once, then run this again", folder.display()),
+            );
+        }
+    }
+    let service = service(arguments, surroundings, &program)?;
+    let file = service.as_ref().map(|service| plan.add(SERVICE, service.install()));
+    if !plan.is_agreed_to(arguments)? {
+        return plan.outcome();
+    }
+    let changed = plan.apply();
+    if let (Some(service), Some(file)) = (service, file)
+        && let Err(failure) = service::take_up(&service, file)
+    {
+        plan.refuse(SERVICE, failure);
+    }
+    for registration in Agent::ALL.iter().map(|agent| agent.registration()) {
+        if let Some(remark) = registration.remark.filter(|_| changed.contains(&registration.name)) {
+            say!("{}: {remark}.", registration.name);
+        }
+    }
+    plan.outcome()
+}
+
+pub(super) fn uninstall(arguments: &InstallArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    let mut plan = Plan::default();
+    for agent in chosen(arguments, surroundings) {
+        let folder = surroundings.settings_folder(agent.registration());
+        let planned = install::uninstall(&folder, agent, surroundings.places.uid());
+        if planned.is_empty() {
+            plan.add(agent.registration().name, Ok(None));
+        }
+        for change in planned {
+            plan.add(agent.registration().name, change.map(Some));
+        }
+    }
+    let service = service(arguments, surroundings, &std::env::current_exe()?)?;
+    let file = service.as_ref().map(|service| plan.add(SERVICE, service.uninstall()));
+    if !plan.is_agreed_to(arguments)? {
+        return plan.outcome();
+    }
+    let service = service.filter(|_| file == Some(Planned::Changed));
+    let stopped = service.as_ref().map_or(Ok(()), service::stop);
+    plan.apply();
+    let forgotten = service.as_ref().map_or(Ok(()), service::forget);
+    for failure in [stopped, forgotten].into_iter().filter_map(Result::err) {
+        plan.refuse(SERVICE, failure);
+    }
+    plan.outcome()
+}
+
+/// The agents that are asked for, or those whose folders are there.
+fn chosen(arguments: &InstallArguments, surroundings: &Surroundings) -> Vec<Agent> {
+    let asked_for = |agent: &Agent| match arguments.agents.as_slice() {
+        [] => surroundings.settings_folder(agent.registration()).is_dir(),
+        named => named.contains(agent),
+    };
+    Agent::ALL.iter().copied().filter(asked_for).collect()
+}
+
+fn service(
+    arguments: &InstallArguments,
+    surroundings: &Surroundings,
+    program: &Path,
+) -> Result<Option<install::Service>, CliError> {
+    if !arguments.service {
+        return Ok(None);
+    }
+    Ok(Some(service::of_this_system(surroundings, utf8(program)?)))
+}
+
+fn utf8(path: &Path) -> Result<&str, CliError> {
+    path.to_str()
+        .ok_or_else(|| CliError::new(Kind::Failed, format!("{} is not UTF-8, as settings are", path.display())))
+}
+
+/// What is to be done, and how much was refused.
+#[derive(Default)]
+struct Plan {
+    changes: Vec<(&'static str, Change)>,
+    refused: usize,
+}
+
+/// What came of planning the change of one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Planned {
+    /// It was not there.
+    New,
+    /// It is another, or goes.
+    Changed,
+    /// It stays: all is as it should be.
+    Unchanged,
+    /// It stays, and should not.
+    Refused,
+}
+
+impl Plan {
+    fn add(&mut self, name: &'static str, planned: Result<Option<Change>, Refusal>) -> Planned {
+        match planned {
+            Ok(Some(change)) => {
+                let planned = if change.before().is_none() {
+                    Planned::New
+                } else {
+                    Planned::Changed
+                };
+                self.changes.push((name, change));
+                planned
+            }
+            Ok(None) => {
+                say!("{name}: nothing to do.");
+                Planned::Unchanged
+            }
+            Err(refusal) => {
+                self.refuse(name, refusal);
+                Planned::Refused
+            }
+        }
+    }
+
+    fn refuse(&mut self, name: &str, reason: impl Display) {
+        self.refused += 1;
+        eprintln!("{name}: {reason}");
+    }
+
+    /// Shows the changes, and asks. Returns whether they are to be made.
+    fn is_agreed_to(&self, arguments: &InstallArguments) -> Result<bool, CliError> {
+        for (name, change) in &self.changes {
+            say!("{name}:");
+            tell!("{}", diff(change));
+        }
+        if arguments.dry_run {
+            say!("This was a dry run: nothing was changed.");
+            return Ok(false);
+        }
+        if self.changes.is_empty() || arguments.yes {
+            return Ok(true);
+        }
+        let stdin = std::io::stdin();
+        if !stdin.is_terminal() {
+            return Err(CliError::new(Kind::Usage, "nothing was changed, since there is nobody to ask").with_hint("add --yes"));
+        }
+        tell!("Make these changes? [y/N] ");
+        let mut answer = String::new();
+        stdin.lock().read_line(&mut answer)?;
+        if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+            Ok(true)
+        } else {
+            Err(CliError::new(Kind::Failed, "nothing was changed"))
+        }
+    }
+
+    /// Makes the changes. Returns for whom.
+    fn apply(&mut self) -> Vec<&'static str> {
+        let mut changed = Vec::new();
+        for (name, change) in std::mem::take(&mut self.changes) {
+            let path = change.path().display();
+            match change.apply() {
+                Ok(()) => {
+                    changed.push(name);
+                    let done = if change.after().is_some() { "wrote" } else { "removed" };
+                    say!("{name}: {done} {path}.");
+                }
+                Err(refusal) => self.refuse(name, refusal),
+            }
+        }
+        changed
+    }
+
+    fn outcome(&self) -> Result<(), CliError> {
+        if self.refused == 0 {
+            return Ok(());
+        }
+        Err(CliError::new(Kind::Failed, "not all was done; see above"))
+    }
+}
+
+fn diff(change: &Change) -> String {
+    let path = change.path().display().to_string();
+    let named = |text: Option<&str>| text.map_or_else(|| "/dev/null".to_owned(), |_| path.clone());
+    TextDiff::from_lines(change.before().unwrap_or_default(), change.after().unwrap_or_default())
+        .unified_diff()
+        .context_radius(CONTEXT_LINES)
+        .header(&named(change.before()), &named(change.after()))
+        .to_string()
+}

@@ -1,0 +1,73 @@
+//! The daemon as a service: the command lines of the service manager are run where one answers, and printed where none does.
+
+use std::process::{Command, Stdio};
+
+use super::Planned;
+use crate::cli::output::say;
+use crate::cli::surroundings::Surroundings;
+use crate::install::{CommandLine, Service};
+
+/// The service as this system's manager has it.
+pub(super) fn of_this_system(surroundings: &Surroundings, program: &str) -> Service {
+    let uid = surroundings.places.uid();
+    if cfg!(target_os = "macos") {
+        return Service::launchd(&surroundings.home, program, uid);
+    }
+    let config_home = surroundings.places.config_dir().with_file_name("");
+    Service::systemd(&config_home, program, uid)
+}
+
+/// Has the service started, where it is not what runs already.
+pub(super) fn take_up(service: &Service, file: Planned) -> Result<(), String> {
+    let commands = match file {
+        Planned::Refused => return Ok(()),
+        Planned::Unchanged if run(&service.runs).is_ok() => return Ok(()),
+        Planned::New | Planned::Unchanged => &service.start,
+        Planned::Changed => &service.restart,
+    };
+    if run(&service.answers).is_err() {
+        say!("No service manager of yours answers here. Where one does, start the service by");
+        for command in commands {
+            say!("    {}", command.join(" "));
+        }
+        return Ok(());
+    }
+    run_all(commands)?;
+    say!("The service runs, and is started at every login.");
+    Ok(())
+}
+
+/// Has the service stopped, where a manager answers.
+pub(super) fn stop(service: &Service) -> Result<(), String> {
+    if run(&service.answers).is_err() {
+        return Ok(());
+    }
+    run_all(&service.stop)
+}
+
+/// Has the manager forget the file that is gone.
+pub(super) fn forget(service: &Service) -> Result<(), String> {
+    if run(&service.answers).is_err() {
+        return Ok(());
+    }
+    run_all(&service.forget)
+}
+
+fn run_all(commands: &[CommandLine]) -> Result<(), String> {
+    commands.iter().try_for_each(run)
+}
+
+/// Runs a command to its end; its own words, where it fails.
+fn run(command: &CommandLine) -> Result<(), String> {
+    let [program, arguments @ ..] = command.as_slice() else {
+        return Ok(());
+    };
+    let failed = |reason: &dyn std::fmt::Display| format!("`{}` failed: {reason}", command.join(" "));
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| failed(&error))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(failed(&said.lines().next().unwrap_or("it says nothing")))
+}

@@ -1,0 +1,17 @@
+//! The hook's place in each agent's own settings, and the daemon's in the user's service manager.
+//!
+//! The text of a file comes in, the edited text goes out, and a [`Change`] holds both until it is applied: `agents` plans the changes
+//! of one agent, `service` those of the service; `json` and `toml` edit, keeping every byte that is not ours; `entry` says what an
+//! entry of ours looks like and knows one again; `settings_file` reads, judges and replaces files. Nothing here asks or prints.
+
+mod agents;
+mod entry;
+mod json;
+mod service;
+mod settings_file;
+mod text;
+mod toml;
+
+pub(crate) use agents::{install, uninstall};
+pub(crate) use service::{CommandLine, Service};
+pub(crate) use settings_file::{Change, Refusal};

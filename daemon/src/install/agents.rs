@@ -1,0 +1,120 @@
+//! The changes of one agent: which of its files is edited, and what comes of it.
+
+use std::path::{Path, PathBuf};
+
+use remembrancer_hooks::Agent;
+
+use super::entry::HOOK;
+use super::settings_file::{Change, Refusal, SettingsFile};
+use super::text::Problem;
+use super::{json, toml};
+
+/// The formats of settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Json,
+    Toml,
+}
+
+impl Format {
+    fn register(self, text: &str, agent: Agent, program: &str) -> Result<String, Problem> {
+        match self {
+            Self::Json => json::register(text, agent, program),
+            Self::Toml => toml::register(text, agent, program),
+        }
+    }
+
+    fn unregister(self, text: &str) -> Result<String, Problem> {
+        match self {
+            Self::Json => json::unregister(text),
+            Self::Toml => toml::unregister(text),
+        }
+    }
+}
+
+/// Plans to have `agent`, whose settings are in `folder`, run the hook `program` of the user `uid`. `None`: it does already.
+///
+/// # Errors
+/// Why its file is left as it is.
+pub(crate) fn install(folder: &Path, agent: Agent, program: &str, uid: u32) -> Result<Option<Change>, Refusal> {
+    let (format, path) = file_for(folder, agent);
+    let file = SettingsFile::read(&path, uid)?;
+    let before = file.text().unwrap_or_default();
+    let invalid = |problem| file.invalid(problem);
+    let after = format.register(before, agent, program).map_err(invalid)?;
+    let is_original = format.unregister(before).map_err(invalid)? == before;
+    let change = file.change_to(Some(after));
+    Ok(if is_original {
+        change.map(Change::keeping_original)
+    } else {
+        change
+    })
+}
+
+/// Plans to take the hook out of every file of `agent` in `folder`.
+///
+/// # Errors
+/// For each file that is left as it is, why.
+pub(crate) fn uninstall(folder: &Path, agent: Agent, uid: u32) -> Vec<Result<Change, Refusal>> {
+    let plans = files(folder, agent).map(|(format, path)| uninstall_from(&path, format, agent, uid));
+    plans.filter_map(Result::transpose).collect()
+}
+
+fn uninstall_from(path: &Path, format: Format, agent: Agent, uid: u32) -> Result<Option<Change>, Refusal> {
+    // A file that doesn't name the hook is no concern of ours, whatever else is wrong with it.
+    if !fs_err::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(HOOK)) {
+        return Ok(None);
+    }
+    let file = SettingsFile::read(path, uid)?;
+    let Some(text) = file.text() else { return Ok(None) };
+    let after = without_hook(text, file.backup().as_deref(), format, agent).map_err(|problem| file.invalid(problem))?;
+    let change = file.change_to(after);
+    let in_own_folder = Path::new(agent.registration().file).components().count() > 1;
+    Ok(if in_own_folder {
+        change.map(Change::with_folder)
+    } else {
+        change
+    })
+}
+
+/// The text without our entries: `original`, byte for byte, where nothing else has changed since; `None` where there was no file.
+///
+/// Editing may have given a container its line breaks, or have filled one that was there and empty. What our own way there and back
+/// makes of the original tells whether anything else has changed.
+fn without_hook(text: &str, original: Option<&str>, format: Format, agent: Agent) -> Result<Option<String>, Problem> {
+    let bare = format.unregister(text)?;
+    if bare == text {
+        return Ok(Some(bare));
+    }
+    let there_and_back = |original: &str| format.unregister(&format.register(original, agent, HOOK)?);
+    match original {
+        Some(original) if there_and_back(original).as_ref() == Ok(&bare) => Ok(Some(original.to_owned())),
+        None if there_and_back("")? == bare => Ok(None),
+        _ => Ok(Some(bare)),
+    }
+}
+
+/// All files in which hooks of `agent` may stand, the one to prefer first.
+fn files(folder: &Path, agent: Agent) -> impl Iterator<Item = (Format, PathBuf)> {
+    let registration = agent.registration();
+    let toml = registration.toml_file.map(|file| (Format::Toml, folder.join(file)));
+    [(Format::Json, folder.join(registration.file))].into_iter().chain(toml)
+}
+
+/// The file that is to hold the hooks of `agent`: the one in TOML where hooks stand in it and the one in JSON is missing, since the
+/// host warns of hooks in both.
+fn file_for(folder: &Path, agent: Agent) -> (Format, PathBuf) {
+    for (format, path) in files(folder, agent) {
+        let holds = match format {
+            Format::Json => path.symlink_metadata().is_ok(),
+            Format::Toml => fs_err::read_to_string(&path).is_ok_and(|text| toml::holds_hooks(&text)),
+        };
+        if holds {
+            return (format, path);
+        }
+    }
+    (Format::Json, folder.join(agent.registration().file))
+}
+
+#[cfg(test)]
+mod tests;

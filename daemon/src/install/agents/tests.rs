@@ -1,0 +1,123 @@
+use rstest::rstest;
+use tempfile::TempDir;
+
+use super::*;
+
+const PROGRAM: &str = "/opt/r/remembrancer-hook";
+
+fn uid() -> u32 {
+    rustix::process::getuid().as_raw()
+}
+
+/// Every file below a folder with its content, but for empty folders.
+fn files_of(folder: &TempDir) -> Vec<(PathBuf, String)> {
+    let entries = walkdir::WalkDir::new(folder.path()).sort_by_file_name().into_iter().flatten();
+    entries
+        .filter(|entry| entry.file_type().is_file())
+        .map(|entry| (entry.path().to_owned(), fs_err::read_to_string(entry.path()).unwrap()))
+        .collect()
+}
+
+fn there(folder: &TempDir, agent: Agent, program: &str) {
+    install(folder.path(), agent, program, uid())
+        .unwrap()
+        .unwrap()
+        .apply()
+        .unwrap();
+    assert!(
+        install(folder.path(), agent, program, uid()).unwrap().is_none(),
+        "{agent:?}: twice"
+    );
+}
+
+fn gone(folder: &TempDir, agent: Agent) {
+    for change in uninstall(folder.path(), agent, uid()) {
+        change.unwrap().apply().unwrap();
+    }
+    assert!(uninstall(folder.path(), agent, uid()).is_empty(), "{agent:?}: twice");
+}
+
+#[rstest]
+#[case::no_file(None)]
+#[case::empty(Some(""))]
+#[case::blank(Some("\n\n"))]
+#[case::empty_object(Some("{}"))]
+#[case::empty_object_on_two_lines(Some("{\n}\n"))]
+#[case::a_comment_alone(Some("// nothing yet"))]
+#[case::one_line(Some("{\"a\":1,\"hooks\":{}}"))]
+#[case::spread_out(Some("{\n\n\n  \"a\": 1 ,\n\n  \"b\" : [ ] /* c */ // d\n\n}\n\n"))]
+#[case::empty_lists(Some("{\"hooks\": {\"Stop\": [ ], \"stop\": [], \"AfterAgent\": [\n]}}\n"))]
+#[case::returns(Some("{\r\n\t\"a\": 1\r\n}"))]
+#[case::mark(Some("\u{feff}{ \"version\": 1 }"))]
+fn byte_for_byte_as_it_was(#[case] before: Option<&str>) {
+    for agent in Agent::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        if let Some(before) = before {
+            let file = folder.path().join(agent.registration().file);
+            fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+            fs_err::write(file, before).unwrap();
+        }
+        let as_it_was = files_of(&folder);
+        there(&folder, *agent, "/old/remembrancer-hook");
+        there(&folder, *agent, PROGRAM);
+        gone(&folder, *agent);
+        assert_eq!(files_of(&folder), as_it_was, "{agent:?}");
+    }
+}
+
+#[test]
+fn what_changed_meanwhile_stays_and_so_does_the_original() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("settings.json");
+    fs_err::write(&file, "{\"a\":1}").unwrap();
+    there(&folder, Agent::CLAUDE_CODE, PROGRAM);
+    let text = fs_err::read_to_string(&file).unwrap();
+    fs_err::write(&file, text.replace("\"a\": 1", "\"a\": 2").replace("\"a\":1", "\"a\":2")).unwrap();
+    gone(&folder, Agent::CLAUDE_CODE);
+    let left: serde_json::Value = serde_json::from_str(&fs_err::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(left, serde_json::json!({"a": 2}));
+    assert_eq!(
+        fs_err::read_to_string(folder.path().join("settings.json.before-remembrancer")).unwrap(),
+        "{\"a\":1}"
+    );
+}
+
+#[test]
+fn entries_made_by_hand_are_moved_and_go_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("settings.json");
+    let by_hand = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/old/remembrancer-hook"}]}]}}"#;
+    fs_err::write(&file, by_hand).unwrap();
+    there(&folder, Agent::CLAUDE_CODE, PROGRAM);
+    assert_eq!(files_of(&folder).len(), 1, "what holds an entry of ours is no original");
+    gone(&folder, Agent::CLAUDE_CODE);
+    assert!(files_of(&folder).iter().all(|(_, text)| !text.contains("remembrancer")));
+}
+
+#[test]
+fn what_does_not_name_the_hook_is_no_concern_of_uninstall() {
+    let folder = tempfile::tempdir().unwrap();
+    fs_err::write(folder.path().join("hooks.json"), "{ broken").unwrap();
+    fs_err::os::unix::fs::symlink("/nowhere", folder.path().join("config.toml")).unwrap();
+    assert!(uninstall(folder.path(), Agent::CODEX, uid()).is_empty());
+}
+
+#[rstest]
+#[case::neither(None, None, "hooks.json")]
+#[case::toml_alone(None, Some("[[hooks.Stop]]\n"), "config.toml")]
+#[case::toml_without_hooks(None, Some("model = \"x\"\n"), "hooks.json")]
+#[case::both(Some("{}"), Some("[[hooks.Stop]]\n"), "hooks.json")]
+fn codex_has_two_files(#[case] json: Option<&str>, #[case] toml: Option<&str>, #[case] expected: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("hooks.json", json), ("config.toml", toml)] {
+        if let Some(text) = text {
+            fs_err::write(folder.path().join(name), text).unwrap();
+        }
+    }
+    let as_it_was = files_of(&folder);
+    let change = install(folder.path(), Agent::CODEX, PROGRAM, uid()).unwrap().unwrap();
+    assert_eq!(change.path(), folder.path().join(expected));
+    change.apply().unwrap();
+    gone(&folder, Agent::CODEX);
+    assert_eq!(files_of(&folder), as_it_was);
+}

@@ -1,0 +1,73 @@
+use rstest::rstest;
+
+use super::*;
+
+const PROGRAM: &str = "/opt/r/remembrancer-hook";
+
+const BEFORE: &str = r#"# mine
+model = "o3" # the best
+
+[[hooks.Stop]]
+[[hooks.Stop.hooks]]
+type = "command"
+command = "notify"
+
+[hooks.state."/a/config.toml:stop:0:0"]
+trusted_hash = "sha256:0"
+
+[projects."/a"]
+trust_level = "trusted"
+# the end
+"#;
+
+#[test]
+fn hooks_are_added_where_hooks_stand() {
+    let text = register(BEFORE, Agent::CODEX, PROGRAM).unwrap();
+    insta::assert_snapshot!(text);
+    assert_eq!(register(&text, Agent::CODEX, PROGRAM).unwrap(), text);
+    assert_eq!(unregister(&text).unwrap(), BEFORE);
+}
+
+#[rstest]
+#[case::returns(BEFORE.replace('\n', "\r\n"))]
+#[case::mark(format!("\u{feff}{BEFORE}"))]
+#[case::inline("hooks.Stop = [{ hooks = [{ type = \"command\", command = \"x\" }] }] # all\n".to_owned())]
+#[case::one_table("[hooks]\nStop = [\n    { hooks = [{ command = \"x\" }] },\n]\n".to_owned())]
+fn all_goes_again(#[case] before: String) {
+    assert!(holds_hooks(&before));
+    let text = register(&before, Agent::CODEX, PROGRAM).unwrap();
+    for (event, _) in Agent::CODEX.events() {
+        let parsed: toml::Table = text.trim_start_matches('\u{feff}').parse().unwrap();
+        assert_eq!(parsed["hooks"][event].to_string().matches(PROGRAM).count(), 1, "{text}");
+    }
+    assert_eq!(unregister(&text).unwrap(), before);
+}
+
+#[test]
+fn an_entry_with_another_path_is_moved() {
+    let old = register(BEFORE, Agent::CODEX, "/old place/remembrancer-hook").unwrap();
+    assert_eq!(
+        register(&old, Agent::CODEX, PROGRAM).unwrap(),
+        register(BEFORE, Agent::CODEX, PROGRAM).unwrap()
+    );
+}
+
+#[rstest]
+#[case::nothing("", false)]
+#[case::trust_alone("[hooks.state.x]\ntrusted_hash = \"0\"\n", false)]
+#[case::an_empty_list("[hooks]\nStop = []\n", false)]
+#[case::broken("[hooks", false)]
+#[case::hooks(BEFORE, true)]
+fn hooks_are_seen(#[case] text: &str, #[case] expected: bool) {
+    assert_eq!(holds_hooks(text), expected);
+}
+
+#[rstest]
+#[case::broken("a = 1\nb = \n", "2:5: ")]
+#[case::no_table("a = 1\nhooks = 7\n", "2:9: `hooks` is no table")]
+#[case::no_list("[hooks]\nStop = 1\n", "2:8: the event is no list")]
+#[case::mixed("a = 1\r\nb = 2\nc = 3\n", "1:1: the file has line ends of two kinds")]
+fn what_is_wrong_is_named_with_its_place(#[case] text: &str, #[case] expected: &str) {
+    let said = register(text, Agent::CODEX, PROGRAM).unwrap_err().to_string();
+    assert!(said.starts_with(expected), "{said}");
+}
