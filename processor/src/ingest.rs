@@ -12,6 +12,7 @@
 
 mod agent;
 mod assemble;
+mod blocks;
 mod conversation;
 mod episode;
 mod facet;

@@ -4,6 +4,8 @@
 pub(crate) mod claude_code;
 mod codex;
 mod copilot_cli;
+mod cursor;
+mod wrapped;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -56,6 +58,8 @@ pub struct Context {
     pub git_branch: Option<String>,
     /// The source's name, where the file's own is the same in every session.
     pub name: Option<String>,
+    /// The name that the agent made of the working folder's path, where nothing else tells the folder.
+    pub folder_slug: Option<String>,
 }
 
 /// Reads a small file beside a transcript; `None` where there is none, or it can't be read.
@@ -86,6 +90,7 @@ impl Agent {
         Self::CLAUDE_CODE,
         Self(&codex::DESCRIPTION),
         Self(&copilot_cli::DESCRIPTION),
+        Self(&cursor::DESCRIPTION),
     ];
 
     /// The id that rows and file names carry.
