@@ -5,6 +5,7 @@ pub(crate) mod claude_code;
 mod codex;
 mod copilot_cli;
 mod cursor;
+mod droid;
 mod wrapped;
 
 use std::fmt;
@@ -91,6 +92,7 @@ impl Agent {
         Self(&codex::DESCRIPTION),
         Self(&copilot_cli::DESCRIPTION),
         Self(&cursor::DESCRIPTION),
+        Self(&droid::DESCRIPTION),
     ];
 
     /// The id that rows and file names carry.
