@@ -6,6 +6,7 @@ mod codex;
 mod copilot_cli;
 mod cursor;
 mod droid;
+mod grok;
 mod wrapped;
 
 use std::fmt;
@@ -93,6 +94,7 @@ impl Agent {
         Self(&copilot_cli::DESCRIPTION),
         Self(&cursor::DESCRIPTION),
         Self(&droid::DESCRIPTION),
+        Self(&grok::DESCRIPTION),
     ];
 
     /// The id that rows and file names carry.

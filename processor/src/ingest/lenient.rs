@@ -3,6 +3,7 @@
 //!
 //! Serde's derive would refuse the whole line for one odd field; formats here are internal to their agents and change.
 
+mod list;
 mod prose;
 mod text_or;
 
@@ -12,6 +13,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 
+pub(crate) use list::List;
 pub(crate) use prose::Prose;
 pub(crate) use text_or::TextOr;
 
