@@ -12,6 +12,7 @@
 
 mod agent;
 mod assemble;
+mod blocks;
 mod conversation;
 mod episode;
 mod facet;
@@ -47,7 +48,8 @@ pub(crate) const TITLE_CAP: usize = 200;
 pub struct SourceInfo {
     /// Whose transcript it is.
     pub agent: Agent,
-    /// The file's name without its extension: the session id where neither records nor the context name one.
+    /// What no other source of the agent is called, mostly the file's name without its extension: the session id where neither
+    /// records nor the context name one.
     pub name: String,
     /// The file's modification time: the time of records before the first that carries one.
     pub fallback_time: UnixMillis,

@@ -3,6 +3,11 @@
 
 pub(crate) mod claude_code;
 mod codex;
+mod copilot_cli;
+mod cursor;
+mod droid;
+mod grok;
+mod wrapped;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -53,6 +58,10 @@ pub struct Context {
     pub cwd: Option<String>,
     /// Its branch, where its records name none.
     pub git_branch: Option<String>,
+    /// The source's name, where the file's own is the same in every session.
+    pub name: Option<String>,
+    /// The name that the agent made of the working folder's path, where nothing else tells the folder.
+    pub folder_slug: Option<String>,
 }
 
 /// Reads a small file beside a transcript; `None` where there is none, or it can't be read.
@@ -79,7 +88,14 @@ impl Agent {
     pub const CLAUDE_CODE: Self = Self(&claude_code::DESCRIPTION);
 
     /// Every agent.
-    pub const ALL: &[Self] = &[Self::CLAUDE_CODE, Self(&codex::DESCRIPTION)];
+    pub const ALL: &[Self] = &[
+        Self::CLAUDE_CODE,
+        Self(&codex::DESCRIPTION),
+        Self(&copilot_cli::DESCRIPTION),
+        Self(&cursor::DESCRIPTION),
+        Self(&droid::DESCRIPTION),
+        Self(&grok::DESCRIPTION),
+    ];
 
     /// The id that rows and file names carry.
     pub fn id(self) -> &'static str {
@@ -108,11 +124,12 @@ impl Agent {
 
     /// What is known of the transcript at `path`, last written at `modified`; `read` reads small files beside it.
     pub fn source(self, path: &Path, modified: UnixMillis, read: &ReadFile<'_>) -> SourceInfo {
+        let context = (self.0.context)(path, read);
         SourceInfo {
             agent: self,
-            name: stem(path).to_owned(),
+            name: context.name.clone().unwrap_or_else(|| stem(path).to_owned()),
             fallback_time: modified,
-            context: (self.0.context)(path, read),
+            context,
         }
     }
 
@@ -129,6 +146,14 @@ pub(crate) fn stem(path: &Path) -> &str {
 /// Whether the file's extension is this one.
 pub(crate) fn has_extension(path: &Path, wanted: &str) -> bool {
     path.extension().is_some_and(|extension| extension == wanted)
+}
+
+/// The name of the folder that a file or folder is in; empty where it is no text.
+pub(crate) fn folder_name(path: &Path) -> &str {
+    path.parent()
+        .and_then(Path::file_name)
+        .and_then(|name| name.to_str())
+        .unwrap_or_default()
 }
 
 /// Whether one of the folders above the file has this name.

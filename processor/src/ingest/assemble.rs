@@ -162,6 +162,8 @@ pub(crate) struct Assembler {
     from_start: bool,
     /// What a restart must read again though no turn is open from there on.
     pub(crate) held: Option<ResumePoint>,
+    /// What a restart must read again together with all that follows it.
+    anchor: Option<ResumePoint>,
     pub(crate) problems: Vec<LineProblem>,
     pub(crate) records: u64,
 }
@@ -179,6 +181,7 @@ impl Assembler {
             begun: HashSet::new(),
             from_start: from.offset.0 == 0,
             held: None,
+            anchor: None,
             problems: Vec::new(),
             records: 0,
         }
@@ -289,6 +292,14 @@ impl Assembler {
         }
     }
 
+    /// From the open turn on, or from `place` where none is open, a restart must read all again: what is said there holds for
+    /// the turns to come. The first such place counts.
+    pub(crate) fn anchor(&mut self, place: ResumePoint) {
+        let open = self.main.as_ref().map(|open| open.replay_from);
+        let turn = self.next_ordinal;
+        self.anchor.get_or_insert(open.unwrap_or(ResumePoint { turn, ..place }));
+    }
+
     /// Takes everything new or changed since the last time: turns in file order, and news of sessions.
     pub(crate) fn take(&mut self) -> (Vec<Turn>, Vec<SessionUpdate>) {
         let mut turns = std::mem::take(&mut self.finished);
@@ -301,7 +312,7 @@ impl Assembler {
         (turns, std::mem::take(&mut self.sessions).into_values().collect())
     }
 
-    /// From where a restart must read: the oldest open turn, or what is held, or `read` if nothing is.
+    /// From where a restart must read: the oldest open turn, or what is held or anchored, or `read` if nothing is.
     pub(crate) fn committed(&self, read: ResumePoint) -> ResumePoint {
         let open = self.main.iter().chain(self.side.values()).map(|open| open.replay_from);
         let next = |point| ResumePoint {
@@ -310,6 +321,7 @@ impl Assembler {
         };
         let held = self.held.map(next);
         open.chain(held)
+            .chain(self.anchor)
             .min_by_key(|point| point.offset)
             .unwrap_or_else(|| next(read))
     }

@@ -32,6 +32,8 @@ pub(crate) struct Conversation {
     start: ResumePoint,
     /// Where the turn to come begins, if before its prompt.
     turn_start: Option<ResumePoint>,
+    /// The subagent's thread that the record belongs to; empty in the main thread.
+    thread: String,
 }
 
 impl Conversation {
@@ -48,6 +50,7 @@ impl Conversation {
             at: info.fallback_time,
             start: from,
             turn_start: None,
+            thread: String::new(),
         }
     }
 
@@ -60,6 +63,7 @@ impl Conversation {
     pub(crate) fn record(&mut self, start: ResumePoint, written: &str) {
         self.assembler.records += 1;
         self.start = start;
+        self.thread.clear();
         written.clone_into(&mut self.written);
         if let Some(at) = time::parse(written) {
             self.at = at;
@@ -91,6 +95,17 @@ impl Conversation {
         self.origin = Origin::Subagent;
     }
 
+    /// The record being told belongs to a subagent whose thread stands in the same source. Its turn opens with its prompt and
+    /// ends with the main thread's; without it nothing is kept.
+    pub(crate) fn in_thread(&mut self, thread: &str) {
+        thread.clone_into(&mut self.thread);
+    }
+
+    /// The record being told says something that holds for all turns after it: a restart must read it, too.
+    pub(crate) fn anchor(&mut self) {
+        self.assembler.anchor(self.start);
+    }
+
     /// The record being told says something of the turn whose prompt comes next: a restart must read it, too.
     pub(crate) fn turn_begins(&mut self) {
         self.turn_start.get_or_insert(self.start);
@@ -101,11 +116,15 @@ impl Conversation {
     pub(crate) fn prompt(&mut self, id: &str, prompt: &str) {
         let cleaned = text::clean(prompt);
         let prompt = cleaned.trim();
-        let begins = self.turn_start.take();
+        let begins = if self.thread.is_empty() {
+            self.turn_start.take()
+        } else {
+            None
+        };
         if prompt.is_empty() {
             return;
         }
-        let (origin, prompt) = (self.origin, prompt.to_owned());
+        let (origin, prompt, thread) = (self.origin, prompt.to_owned(), self.thread.clone());
         let id = if id.is_empty() && !self.written.is_empty() {
             Cow::Owned(format!("{}\n{prompt}", self.session))
         } else {
@@ -113,7 +132,11 @@ impl Conversation {
         };
         self.with_place(&id, begins, |assembler, place| {
             assembler.note_session(place.session, place.at);
-            assembler.open_main(place, origin, prompt, false);
+            if thread.is_empty() {
+                assembler.open_main(place, origin, prompt, false);
+            } else {
+                assembler.open_side(&thread, place, prompt, false);
+            }
         });
     }
 
@@ -142,9 +165,10 @@ impl Conversation {
     /// A call's result, by the call's id. Of a success the content is not needed.
     pub(crate) fn result(&mut self, id: &str, failed: bool, content: &str) {
         let at = self.at;
-        let open = self.open("");
-        let call = open.calls.remove(id).unwrap_or(Call::Other);
-        call.settle(open, at, failed, content);
+        if let Some(open) = self.open("") {
+            let call = open.calls.remove(id).unwrap_or(Call::Other);
+            call.settle(open, at, failed, content);
+        }
     }
 
     /// The context was compacted; `summary` is what the agent made of it, kept where nothing else is left of the session.
@@ -171,13 +195,16 @@ impl Conversation {
 
     /// The open turn, unless it has heard this id already.
     fn heard(&mut self, id: &str) -> Option<&mut OpenTurn> {
-        let open = self.open(id);
+        let open = self.open(id)?;
         open.is_new(id).then_some(open)
     }
 
-    fn open(&mut self, id: &str) -> &mut OpenTurn {
+    fn open(&mut self, id: &str) -> Option<&mut OpenTurn> {
+        if !self.thread.is_empty() {
+            return self.assembler.side_turn(&self.thread);
+        }
         let origin = self.origin;
-        self.with_place(id, None, |assembler, place| assembler.main_turn(place, origin))
+        Some(self.with_place(id, None, |assembler, place| assembler.main_turn(place, origin)))
     }
 
     fn with_place<'s, T>(

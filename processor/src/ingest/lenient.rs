@@ -3,7 +3,9 @@
 //!
 //! Serde's derive would refuse the whole line for one odd field; formats here are internal to their agents and change.
 
+mod list;
 mod prose;
+mod text_or;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +13,9 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 
+pub(crate) use list::List;
 pub(crate) use prose::Prose;
+pub(crate) use text_or::TextOr;
 
 /// A string, if there is one; a number is taken as its digits. Borrowed from the line where it has no escapes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

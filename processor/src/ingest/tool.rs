@@ -7,7 +7,7 @@ use remembrancer_schema::UnixMillis;
 
 use super::assemble::OpenTurn;
 use super::facet;
-use super::lenient::{Prose, Text, wire_struct};
+use super::lenient::{Prose, Text, TextOr, wire_struct};
 use super::redact::redact;
 use super::turn::push_new;
 
@@ -109,6 +109,26 @@ wire_struct! {
         "patch" => patch: Text<'a>,
         /// Of Codex's `apply_patch` and `exec`.
         "input" => input: Text<'a>,
+        /// Where a command runs.
+        "working_directory" => working_directory: Text<'a>,
+        /// A subagent's task.
+        "prompt" => prompt: Text<'a>,
+    }
+}
+
+/// Arguments as agents write them: an object, the same as JSON in a string, or a bare text, as `apply_patch` takes it.
+pub(crate) type Given<'a> = TextOr<'a, Arguments<'a>>;
+
+impl Given<'_> {
+    /// Reads the arguments.
+    pub(crate) fn read<T>(&self, take: impl FnOnce(&Arguments<'_>) -> T) -> T {
+        match self {
+            Self::Object(arguments) => take(arguments),
+            Self::Text(text) => take(&serde_json::from_str(text.as_str()).unwrap_or_else(|_| Arguments {
+                input: text.clone(),
+                ..Arguments::default()
+            })),
+        }
     }
 }
 
@@ -143,7 +163,8 @@ impl Arguments<'_> {
         commands.into_iter().find(|command| !command.is_empty()).unwrap_or_default()
     }
 
-    fn named_files(&self) -> impl Iterator<Item = &str> {
+    /// The files that it names.
+    pub(crate) fn named_files(&self) -> impl Iterator<Item = &str> {
         let names = [
             &self.file_path,
             &self.file_path_camel,

@@ -14,7 +14,8 @@ fn touched(calls: &[(&str, Value, bool, &str)]) -> (Facets, bool, bool) {
     conversation.prompt("p", "why does it round twice?");
     for (number, (tool, arguments, failed, content)) in calls.iter().enumerate() {
         let (id, arguments) = (number.to_string(), arguments.to_string());
-        conversation.call(&id, tool, &serde_json::from_str(&arguments).unwrap());
+        let given: Given<'_> = serde_json::from_str(&arguments).unwrap();
+        given.read(|arguments| conversation.call(&id, tool, arguments));
         conversation.result(&id, *failed, content);
     }
     let (turns, _) = conversation.assembler().take();
@@ -30,6 +31,8 @@ fn touched(calls: &[(&str, Value, bool, &str)]) -> (Facets, bool, bool) {
 #[case::cmd("exec_command", json!({"cmd": "npm run build"}), &[], &["npm run build"])]
 #[case::patch("apply_patch", json!({"input": "*** Begin Patch\n*** Update File: src/c.rs\n@@\n-a\n+b\n*** Add File: d.rs\n"}), &["src/c.rs", "d.rs"], &[])]
 #[case::patch_by_shell("shell", json!({"command": ["apply_patch", "*** Begin Patch\n*** Delete File: e.rs\n"]}), &["e.rs"], &[])]
+#[case::json_in_a_string("shell", json!(r#"{"command": "cargo test"}"#), &[], &["cargo test"])]
+#[case::bare_text("apply_patch", json!("*** Begin Patch\n*** Update File: src/f.rs\n"), &["src/f.rs"], &[])]
 #[case::nothing("think", json!({"thought": "hm"}), &[], &[])]
 #[case::odd("shell", json!([1, 2]), &[], &[])]
 #[case::ours("shell", json!({"command": "remembrancer recall x"}), &[], &[])]
