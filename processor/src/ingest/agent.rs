@@ -53,9 +53,25 @@ pub struct Context {
     pub cwd: Option<String>,
     /// Its branch, where its records name none.
     pub git_branch: Option<String>,
+    /// The source's name, where the file's own is the same in every session.
+    pub name: Option<String>,
+    /// What belongs to it but lies in files of its own, in order.
+    pub pieces: Vec<Piece>,
 }
 
-/// Reads a small file beside a transcript; `None` where there is none, or it can't be read.
+/// A part of a transcript in a file of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Piece {
+    /// The file's name without its extension.
+    pub name: String,
+    /// What the file holds.
+    pub content: Vec<u8>,
+    /// What lies in files of its own again, in order.
+    pub parts: Vec<Vec<u8>>,
+}
+
+/// Reads a small file beside a transcript; of a folder, the names in it, a line each. `None` where there is none, or it can't
+/// be read.
 pub type ReadFile<'a> = dyn Fn(&Path) -> Option<Vec<u8>> + 'a;
 
 /// Where agents' folders are looked for.
@@ -67,10 +83,30 @@ pub struct Home<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<PathBuf>,
 }
 
+/// VS Code and editors made from it, by their folders in a user's configuration.
+const EDITORS: [&str; 5] = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
+/// Their servers, by their folders in a home on another machine.
+const EDITOR_SERVERS: [&str; 3] = [".vscode-server", ".cursor-server", ".windsurf-server"];
+
 impl Home<'_> {
     /// The folder that `variable` names, or the one at `place` below the home folder.
     pub(crate) fn folder(&self, variable: &str, place: &str) -> PathBuf {
         (self.variable)(variable).unwrap_or_else(|| self.folder.join(place))
+    }
+
+    /// Where extensions of VS Code, of the editors made from it, and of their servers keep what they store: the folder of one
+    /// in each.
+    pub(crate) fn extension_folders(&self, extension: &str) -> Vec<PathBuf> {
+        let config = self.folder("XDG_CONFIG_HOME", ".config");
+        let library = self.folder.join("Library/Application Support");
+        let editors = [config, library]
+            .into_iter()
+            .flat_map(|place| EDITORS.map(|editor| place.join(editor)));
+        let servers = EDITOR_SERVERS.map(|server| self.folder.join(server).join("data"));
+        editors
+            .chain(servers)
+            .map(|editor| editor.join("User/globalStorage").join(extension))
+            .collect()
     }
 }
 
@@ -79,7 +115,10 @@ impl Agent {
     pub const CLAUDE_CODE: Self = Self(&claude_code::DESCRIPTION);
 
     /// Every agent.
-    pub const ALL: &[Self] = &[Self::CLAUDE_CODE, Self(&codex::DESCRIPTION)];
+    pub const ALL: &[Self] = &[
+        Self::CLAUDE_CODE,
+        Self(&codex::DESCRIPTION),
+    ];
 
     /// The id that rows and file names carry.
     pub fn id(self) -> &'static str {
@@ -108,17 +147,34 @@ impl Agent {
 
     /// What is known of the transcript at `path`, last written at `modified`; `read` reads small files beside it.
     pub fn source(self, path: &Path, modified: UnixMillis, read: &ReadFile<'_>) -> SourceInfo {
+        let context = (self.0.context)(path, read);
         SourceInfo {
             agent: self,
-            name: stem(path).to_owned(),
+            name: context.name.clone().unwrap_or_else(|| stem(path).to_owned()),
             fallback_time: modified,
-            context: (self.0.context)(path, read),
+            context,
         }
     }
 
     pub(super) fn parser(info: &SourceInfo, from: ResumePoint) -> Box<dyn Parse> {
         (info.agent.0.parser)(info, from)
     }
+}
+
+/// The paths of what lies in a folder, by name.
+pub(crate) fn list(folder: &Path, read: &ReadFile<'_>) -> Vec<PathBuf> {
+    let names = read(folder).unwrap_or_default();
+    let mut paths: Vec<PathBuf> = String::from_utf8_lossy(&names)
+        .lines()
+        .map(|name| folder.join(name))
+        .collect();
+    paths.sort_unstable();
+    paths
+}
+
+/// The name of a folder or file; empty where it is no text.
+pub(crate) fn name(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
 /// A file's name without its extension; empty where it is no text.
