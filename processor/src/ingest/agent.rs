@@ -3,6 +3,7 @@
 
 pub(crate) mod claude_code;
 mod codex;
+mod pi;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -118,6 +119,7 @@ impl Agent {
     pub const ALL: &[Self] = &[
         Self::CLAUDE_CODE,
         Self(&codex::DESCRIPTION),
+        Self(&pi::DESCRIPTION),
     ];
 
     /// The id that rows and file names carry.
