@@ -3,6 +3,7 @@
 
 pub(crate) mod claude_code;
 mod codex;
+mod openclaw;
 mod pi;
 
 use std::fmt;
@@ -119,6 +120,7 @@ impl Agent {
     pub const ALL: &[Self] = &[
         Self::CLAUDE_CODE,
         Self(&codex::DESCRIPTION),
+        Self(&openclaw::DESCRIPTION),
         Self(&pi::DESCRIPTION),
     ];
 
