@@ -3,6 +3,7 @@
 
 pub(crate) mod claude_code;
 mod codex;
+mod kimi;
 mod openclaw;
 mod pi;
 
@@ -120,6 +121,7 @@ impl Agent {
     pub const ALL: &[Self] = &[
         Self::CLAUDE_CODE,
         Self(&codex::DESCRIPTION),
+        Self(&kimi::DESCRIPTION),
         Self(&openclaw::DESCRIPTION),
         Self(&pi::DESCRIPTION),
     ];
