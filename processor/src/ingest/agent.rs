@@ -5,6 +5,7 @@ pub(crate) mod claude_code;
 mod codex;
 mod kimi;
 mod openclaw;
+mod opencode;
 mod pi;
 
 use std::fmt;
@@ -123,6 +124,7 @@ impl Agent {
         Self(&codex::DESCRIPTION),
         Self(&kimi::DESCRIPTION),
         Self(&openclaw::DESCRIPTION),
+        Self(&opencode::DESCRIPTION),
         Self(&pi::DESCRIPTION),
     ];
 
