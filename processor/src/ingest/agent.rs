@@ -1,6 +1,7 @@
 //! The agents whose transcripts we read, in one table. A new agent is one file below, its fixture under `tests/fixtures`, and
 //! one line in [`Agent::ALL`]; `tests/agents.rs` runs the same checks on each, and fails where one of the three is missing.
 
+mod amp;
 pub(crate) mod claude_code;
 mod codex;
 mod kimi;
@@ -121,6 +122,7 @@ impl Agent {
     /// Every agent.
     pub const ALL: &[Self] = &[
         Self::CLAUDE_CODE,
+        Self(&amp::DESCRIPTION),
         Self(&codex::DESCRIPTION),
         Self(&kimi::DESCRIPTION),
         Self(&openclaw::DESCRIPTION),
