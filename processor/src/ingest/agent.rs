@@ -4,6 +4,7 @@
 mod amp;
 pub(crate) mod claude_code;
 mod codex;
+mod goose;
 mod kimi;
 mod openclaw;
 mod opencode;
@@ -124,6 +125,7 @@ impl Agent {
         Self::CLAUDE_CODE,
         Self(&amp::DESCRIPTION),
         Self(&codex::DESCRIPTION),
+        Self(&goose::DESCRIPTION),
         Self(&kimi::DESCRIPTION),
         Self(&openclaw::DESCRIPTION),
         Self(&opencode::DESCRIPTION),
