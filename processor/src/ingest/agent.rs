@@ -3,6 +3,7 @@
 
 mod amp;
 pub(crate) mod claude_code;
+mod cline;
 mod codex;
 mod goose;
 mod kimi;
@@ -124,6 +125,7 @@ impl Agent {
     pub const ALL: &[Self] = &[
         Self::CLAUDE_CODE,
         Self(&amp::DESCRIPTION),
+        Self(&cline::DESCRIPTION),
         Self(&codex::DESCRIPTION),
         Self(&goose::DESCRIPTION),
         Self(&kimi::DESCRIPTION),
