@@ -6,6 +6,7 @@ pub(crate) mod claude_code;
 mod cline;
 mod codex;
 mod goose;
+mod hermes;
 mod kimi;
 mod openclaw;
 mod opencode;
@@ -128,6 +129,7 @@ impl Agent {
         Self(&cline::DESCRIPTION),
         Self(&codex::DESCRIPTION),
         Self(&goose::DESCRIPTION),
+        Self(&hermes::DESCRIPTION),
         Self(&kimi::DESCRIPTION),
         Self(&openclaw::DESCRIPTION),
         Self(&opencode::DESCRIPTION),
