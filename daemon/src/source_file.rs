@@ -2,6 +2,7 @@
 //! an appended line costs that line alone. A restart begins again where the oldest open turn begins.
 
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
 
 use fs_err::File;
 use remembrancer_processor::ingest::{
@@ -275,7 +276,18 @@ fn position(file: &mut File, advance: &Advance, read_to: ByteOffset) -> std::io:
 }
 
 fn info(agent: Agent, stat: &FileStat) -> SourceInfo {
-    agent.source(&stat.path, stat.mtime, &|path| fs_err::read(path).ok())
+    agent.source(&stat.path, stat.mtime, &beside)
+}
+
+/// A file beside a transcript, or the names in a folder, a line each.
+fn beside(path: &Path) -> Option<Vec<u8>> {
+    if !path.is_dir() {
+        return fs_err::read(path).ok();
+    }
+    let names = fs_err::read_dir(path)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    Some(names.collect::<Vec<_>>().join("\n").into_bytes())
 }
 
 fn counted(problems: &[LineProblem]) -> Vec<ProblemCount> {

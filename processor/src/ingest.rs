@@ -31,7 +31,7 @@ mod turn;
 
 use remembrancer_schema::{ByteOffset, SessionUpdate, UnixMillis};
 
-pub use agent::{Agent, Context, Home, ReadFile, Shape};
+pub use agent::{Agent, Context, Home, Piece, ReadFile, Shape};
 pub use episode::{GrowingTurn, episodes};
 pub use problem::{LineProblem, ProblemKind};
 pub use redact::redact;

@@ -1,13 +1,21 @@
 //! The agents whose transcripts we read, in one table. A new agent is one file below, its fixture under `tests/fixtures`, and
 //! one line in [`Agent::ALL`]; `tests/agents.rs` runs the same checks on each, and fails where one of the three is missing.
 
+mod amp;
 pub(crate) mod claude_code;
+mod cline;
 mod codex;
 mod copilot_cli;
 mod cursor;
 mod droid;
 mod grok;
 mod wrapped;
+mod goose;
+mod hermes;
+mod kimi;
+mod openclaw;
+mod opencode;
+mod pi;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -62,9 +70,23 @@ pub struct Context {
     pub name: Option<String>,
     /// The name that the agent made of the working folder's path, where nothing else tells the folder.
     pub folder_slug: Option<String>,
+    /// What belongs to it but lies in files of its own, in order.
+    pub pieces: Vec<Piece>,
 }
 
-/// Reads a small file beside a transcript; `None` where there is none, or it can't be read.
+/// A part of a transcript in a file of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Piece {
+    /// The file's name without its extension.
+    pub name: String,
+    /// What the file holds.
+    pub content: Vec<u8>,
+    /// What lies in files of its own again, in order.
+    pub parts: Vec<Vec<u8>>,
+}
+
+/// Reads a small file beside a transcript; of a folder, the names in it, a line each. `None` where there is none, or it can't
+/// be read.
 pub type ReadFile<'a> = dyn Fn(&Path) -> Option<Vec<u8>> + 'a;
 
 /// Where agents' folders are looked for.
@@ -76,10 +98,30 @@ pub struct Home<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<PathBuf>,
 }
 
+/// VS Code and editors made from it, by their folders in a user's configuration.
+const EDITORS: [&str; 5] = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
+/// Their servers, by their folders in a home on another machine.
+const EDITOR_SERVERS: [&str; 3] = [".vscode-server", ".cursor-server", ".windsurf-server"];
+
 impl Home<'_> {
     /// The folder that `variable` names, or the one at `place` below the home folder.
     pub(crate) fn folder(&self, variable: &str, place: &str) -> PathBuf {
         (self.variable)(variable).unwrap_or_else(|| self.folder.join(place))
+    }
+
+    /// Where extensions of VS Code, of the editors made from it, and of their servers keep what they store: the folder of one
+    /// in each.
+    pub(crate) fn extension_folders(&self, extension: &str) -> Vec<PathBuf> {
+        let config = self.folder("XDG_CONFIG_HOME", ".config");
+        let library = self.folder.join("Library/Application Support");
+        let editors = [config, library]
+            .into_iter()
+            .flat_map(|place| EDITORS.map(|editor| place.join(editor)));
+        let servers = EDITOR_SERVERS.map(|server| self.folder.join(server).join("data"));
+        editors
+            .chain(servers)
+            .map(|editor| editor.join("User/globalStorage").join(extension))
+            .collect()
     }
 }
 
@@ -90,11 +132,19 @@ impl Agent {
     /// Every agent.
     pub const ALL: &[Self] = &[
         Self::CLAUDE_CODE,
+        Self(&amp::DESCRIPTION),
+        Self(&cline::DESCRIPTION),
         Self(&codex::DESCRIPTION),
         Self(&copilot_cli::DESCRIPTION),
         Self(&cursor::DESCRIPTION),
         Self(&droid::DESCRIPTION),
+        Self(&goose::DESCRIPTION),
         Self(&grok::DESCRIPTION),
+        Self(&hermes::DESCRIPTION),
+        Self(&kimi::DESCRIPTION),
+        Self(&openclaw::DESCRIPTION),
+        Self(&opencode::DESCRIPTION),
+        Self(&pi::DESCRIPTION),
     ];
 
     /// The id that rows and file names carry.
@@ -136,6 +186,22 @@ impl Agent {
     pub(super) fn parser(info: &SourceInfo, from: ResumePoint) -> Box<dyn Parse> {
         (info.agent.0.parser)(info, from)
     }
+}
+
+/// The paths of what lies in a folder, by name.
+pub(crate) fn list(folder: &Path, read: &ReadFile<'_>) -> Vec<PathBuf> {
+    let names = read(folder).unwrap_or_default();
+    let mut paths: Vec<PathBuf> = String::from_utf8_lossy(&names)
+        .lines()
+        .map(|name| folder.join(name))
+        .collect();
+    paths.sort_unstable();
+    paths
+}
+
+/// The name of a folder or file; empty where it is no text.
+pub(crate) fn name(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
 /// A file's name without its extension; empty where it is no text.

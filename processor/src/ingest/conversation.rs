@@ -114,6 +114,21 @@ impl Conversation {
     /// A person's prompt (of a subagent: its task), by the id of its record; where it has none, by session, time and text, and
     /// where it has no time either, by its place. Nothing where it is blank.
     pub(crate) fn prompt(&mut self, id: &str, prompt: &str) {
+        self.begin(id, prompt, self.origin, false);
+    }
+
+    /// A subagent's task, where only the prompt itself tells that it is one.
+    pub(crate) fn task(&mut self, id: &str, task: &str) {
+        self.begin(id, task, Origin::Subagent, false);
+    }
+
+    /// What no person asks but a timer or the client: neither it nor what the agent makes of it becomes memory.
+    pub(crate) fn machine_prompt(&mut self, id: &str, prompt: &str) {
+        self.begin(id, prompt, self.origin, true);
+    }
+
+    /// Begins a turn, which ends the one before.
+    fn begin(&mut self, id: &str, prompt: &str, origin: Origin, discard: bool) {
         let cleaned = text::clean(prompt);
         let prompt = cleaned.trim();
         let begins = if self.thread.is_empty() {
@@ -124,18 +139,20 @@ impl Conversation {
         if prompt.is_empty() {
             return;
         }
-        let (origin, prompt, thread) = (self.origin, prompt.to_owned(), self.thread.clone());
+        let (prompt, thread) = (prompt.to_owned(), self.thread.clone());
         let id = if id.is_empty() && !self.written.is_empty() {
             Cow::Owned(format!("{}\n{prompt}", self.session))
         } else {
             Cow::Borrowed(id)
         };
         self.with_place(&id, begins, |assembler, place| {
-            assembler.note_session(place.session, place.at);
+            if !discard {
+                assembler.note_session(place.session, place.at);
+            }
             if thread.is_empty() {
-                assembler.open_main(place, origin, prompt, false);
+                assembler.open_main(place, origin, prompt, discard);
             } else {
-                assembler.open_side(&thread, place, prompt, false);
+                assembler.open_side(&thread, place, prompt, discard);
             }
         });
     }

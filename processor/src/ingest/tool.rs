@@ -107,6 +107,7 @@ wire_struct! {
         "cmd" => cmd: Prose<'a>,
         "script" => script: Prose<'a>,
         "patch" => patch: Text<'a>,
+        "patchText" => patch_text: Text<'a>,
         /// Of Codex's `apply_patch` and `exec`.
         "input" => input: Text<'a>,
         /// Where a command runs.
@@ -134,6 +135,8 @@ impl Given<'_> {
 
 /// Parts of names of tools that change files.
 const CHANGING: &[&str] = &["edit", "write", "patch", "replace", "create", "insert", "delete", "rename"];
+/// The command by which an editing tool only reads.
+const VIEW: &str = "view";
 /// How a line of an `apply_patch` names a file.
 const PATCHED: &[&str] = &["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
 
@@ -141,15 +144,16 @@ impl Arguments<'_> {
     /// Notes a call of `tool` with these arguments, and gives what its result will be known by.
     pub(crate) fn call(&self, open: &mut OpenTurn, at: UnixMillis, tool: &str) -> Call {
         let command = self.shell_command();
-        let patch = [self.patch.as_str(), self.input.as_str(), &command]
+        let patch = [self.patch.as_str(), self.patch_text.as_str(), self.input.as_str(), &command]
             .into_iter()
             .find(|text| text.contains("*** "));
         let patched: Vec<&str> = patch.map(patched_files).unwrap_or_default();
+        let edits = is_changing(tool);
         let call = if facet::is_own_tool(tool) {
             Call::Own
-        } else if !patched.is_empty() || is_changing(tool) {
+        } else if !patched.is_empty() || edits && command != VIEW {
             Call::Change
-        } else if !command.is_empty() {
+        } else if !command.is_empty() && !edits {
             Call::shell(open, at, &command)
         } else {
             Call::Other

@@ -51,6 +51,12 @@ impl Prose<'_> {
     }
 }
 
+impl<'a> From<&'a str> for Prose<'a> {
+    fn from(text: &'a str) -> Self {
+        Self(vec![Piece::said(Cow::Borrowed(text))])
+    }
+}
+
 fn join<'a>(texts: &[&'a str], between: &str) -> Cow<'a, str> {
     match texts {
         [] => Cow::Borrowed(""),

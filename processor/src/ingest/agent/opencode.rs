@@ -1,0 +1,204 @@
+//! `OpenCode`'s sessions as it kept them before its database: a tree of small JSON files, one for the session, one for each
+//! message, and one for each part of a message. The session's file is the source; the others are read beside it.
+//!
+//! Messages and parts are known by the names of their files; the ids within them are asked only where a folder is not named
+//! like its file.
+
+mod wire;
+
+use std::path::{Path, PathBuf};
+
+use self::wire::{Ids, Message, Part, Session};
+use super::{Context, Description, Piece, ReadFile, Shape, has_extension, list, name, stem};
+use crate::ingest::assemble::Assembler;
+use crate::ingest::conversation::Conversation;
+use crate::ingest::json::{RecordSink, read_values};
+use crate::ingest::line::Line;
+use crate::ingest::parse::Parse;
+use crate::ingest::problem::ProblemKind;
+use crate::ingest::{ResumePoint, SourceInfo};
+
+/// Parts that say nothing to remember, or what another says too.
+const BOOKKEEPING: &[&str] = &[
+    "agent",
+    "compaction",
+    "file",
+    "patch",
+    "reasoning",
+    "retry",
+    "snapshot",
+    "step-finish",
+    "step-start",
+    "subtask",
+];
+
+pub(super) const DESCRIPTION: Description = Description {
+    id: "opencode",
+    name: "OpenCode",
+    folders: |home| {
+        let data = home.folder("XDG_DATA_HOME", ".local/share").join("opencode");
+        vec![data.join("storage/session")]
+    },
+    shape: |path| {
+        let is_session = path
+            .parent()
+            .and_then(Path::parent)
+            .is_some_and(|above| name(above) == "session");
+        (is_session && has_extension(path, "json")).then_some(Shape::Document)
+    },
+    context,
+    parser: |info, from| Box::new(OpenCode::new(info, from)),
+};
+
+/// Reads what belongs to `<storage>/session/<project>/<session>.json`: `<storage>/message/<session>/<message>.json`, and
+/// `<storage>/part/<message>/<part>.json`, or before that `<storage>/part/<part>.json`.
+fn context(path: &Path, read: &ReadFile<'_>) -> Context {
+    let Some(storage) = path.ancestors().nth(3) else {
+        return Context::default();
+    };
+    let (messages, parts) = (storage.join("message"), storage.join("part"));
+    let loose = files(&parts, read);
+    let piece = |path: PathBuf| {
+        let content = read(&path)?;
+        let mut own = folder_of(&parts, stem(&path), &content, read);
+        if own.is_empty() {
+            own = loose_parts(&loose, stem(&path), &content, read);
+        }
+        Some(Piece {
+            name: stem(&path).to_owned(),
+            parts: own.iter().filter_map(|part| read(part)).collect(),
+            content,
+        })
+    };
+    let content = read(path).unwrap_or_default();
+    let messages = folder_of(&messages, stem(path), &content, read);
+    Context {
+        pieces: messages.into_iter().filter_map(piece).collect(),
+        ..Context::default()
+    }
+}
+
+/// The JSON files in a folder, by name: names are made to be in the order of time.
+fn files(folder: &Path, read: &ReadFile<'_>) -> Vec<PathBuf> {
+    let mut paths = list(folder, read);
+    paths.retain(|path| has_extension(path, "json"));
+    paths
+}
+
+/// The files in the folder of what `stem` names, or what it calls itself.
+fn folder_of(place: &Path, stem: &str, content: &[u8], read: &ReadFile<'_>) -> Vec<PathBuf> {
+    let named = files(&place.join(stem), read);
+    let ids = ids_of(content);
+    let id = ids.own.as_str();
+    if !named.is_empty() || id.contains(['/', '\\']) || matches!(id, "" | "." | "..") {
+        return named;
+    }
+    files(&place.join(id), read)
+}
+
+/// The parts of a message among those that lie in no folder of its own.
+fn loose_parts(loose: &[PathBuf], stem: &str, content: &[u8], read: &ReadFile<'_>) -> Vec<PathBuf> {
+    let ids = ids_of(content);
+    let is_its = |path: &&PathBuf| {
+        let part = read(path).unwrap_or_default();
+        let message = ids_of(&part).message;
+        message
+            .filled()
+            .is_some_and(|message| message == stem || message == ids.own.as_str())
+    };
+    loose.iter().filter(is_its).cloned().collect()
+}
+
+fn ids_of(content: &[u8]) -> Ids<'_> {
+    serde_json::from_slice(content).unwrap_or_default()
+}
+
+/// Reads one session.
+#[derive(Debug)]
+struct OpenCode {
+    conversation: Conversation,
+    pieces: Vec<Piece>,
+}
+
+impl OpenCode {
+    fn new(info: &SourceInfo, from: ResumePoint) -> Self {
+        Self {
+            conversation: Conversation::new(info, from),
+            pieces: info.context.pieces.clone(),
+        }
+    }
+
+    fn session(&mut self, session: &Session<'_>, at: ResumePoint) {
+        self.conversation.record(at, session.time.created.as_str());
+        self.conversation.cwd(session.directory.as_str());
+        if let Some(parent) = session.parent_id.filled() {
+            self.conversation.session(parent);
+            self.conversation.by_subagent();
+        } else {
+            self.conversation.title(session.title.as_str());
+        }
+        for piece in std::mem::take(&mut self.pieces) {
+            self.piece(&piece, at);
+        }
+    }
+
+    fn piece(&mut self, piece: &Piece, at: ResumePoint) {
+        let Ok(message) = serde_json::from_slice::<Message<'_>>(&piece.content) else {
+            return self.problem(ProblemKind::MalformedJson, at);
+        };
+        self.conversation.record(at, message.time.created.as_str());
+        let mut parts: Vec<Part<'_>> = Vec::new();
+        for part in &piece.parts {
+            match serde_json::from_slice(part) {
+                Ok(part) => parts.push(part),
+                Err(_) => self.problem(ProblemKind::MalformedJson, at),
+            }
+        }
+        let texts = parts.iter().filter(|part| part.is_said());
+        let text = texts.filter_map(|part| part.text.filled()).collect::<Vec<_>>().join("\n");
+        match message.role.as_str() {
+            "user" => self.conversation.prompt(&piece.name, &text),
+            "assistant" if message.is_summary.0 => self.conversation.compacted(&text),
+            "assistant" => parts.iter().for_each(|part| self.answer(part)),
+            role => self.conversation.unknown(&format!("message/{role}")),
+        }
+    }
+
+    fn answer(&mut self, part: &Part<'_>) {
+        match part.kind.as_str() {
+            "text" if part.is_said() => self.conversation.say("", part.text.as_str()),
+            "text" => {}
+            "tool" => {
+                let (id, state) = (part.call_id.as_str(), &part.state);
+                self.conversation.call(id, part.tool.as_str(), &state.input);
+                if state.is_settled() {
+                    self.conversation.result(id, state.failed(), state.told());
+                }
+            }
+            kind if BOOKKEEPING.contains(&kind) => {}
+            kind => self.conversation.unknown(&format!("part/{kind}")),
+        }
+    }
+}
+
+impl Parse for OpenCode {
+    fn line(&mut self, line: &Line<'_>) {
+        read_values(line, self);
+    }
+
+    fn assembler(&mut self) -> &mut Assembler {
+        self.conversation.assembler()
+    }
+}
+
+impl RecordSink for OpenCode {
+    type Record<'a> = Session<'a>;
+
+    fn record(&mut self, session: Session<'_>, at: ResumePoint) {
+        self.session(&session, at);
+    }
+
+    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
+        self.conversation.assembler().problem(kind, at);
+    }
+}
