@@ -40,6 +40,7 @@ impl Source {
             match self.shape {
                 Shape::Lines => reader.push(chunk),
                 Shape::Document => reader.document(chunk),
+                Shape::Archive => reader.archive(chunk),
             }
             turns.extend(reader.drain().turns.into_iter().map(|turn| (turn.ordinal, turn)));
         }
@@ -70,7 +71,7 @@ fn sources_in(agent: Agent, home: &Path) -> Vec<Source> {
         Some(Source {
             agent,
             shape: agent.shape(&path)?,
-            content: fs_err::read(&path).unwrap(),
+            content: fs_err::read(&path).expect("a fixture's file"),
             path,
         })
     };
@@ -82,7 +83,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
         return Vec::new();
     };
     entries
-        .map(|entry| entry.unwrap().path())
+        .map(|entry| entry.expect("a fixture's folder").path())
         .flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] })
         .collect()
 }
@@ -136,21 +137,21 @@ fn tell(told: &mut String, turn: &Turn) {
         turn.git_branch.as_deref().unwrap_or_default(),
         turn.started_at.0
     )
-    .unwrap();
-    writeln!(told, "> {}", turn.prompt.replace('\n', "\n> ")).unwrap();
+    .expect("a string takes all");
+    writeln!(told, "> {}", turn.prompt.replace('\n', "\n> ")).expect("a string takes all");
     if let Some(summary) = &turn.carried_summary {
-        writeln!(told, "summary: {summary}").unwrap();
+        writeln!(told, "summary: {summary}").expect("a string takes all");
     }
-    writeln!(told, "{}", turn.answer()).unwrap();
+    writeln!(told, "{}", turn.answer()).expect("a string takes all");
     let facets = turn.facets();
     writeln!(
         told,
         "{:?} {:?} {:?} {:?}",
         facets.files, facets.commands, facets.errors, facets.tools
     )
-    .unwrap();
+    .expect("a string takes all");
     if turn.committed || turn.error_fixed {
-        writeln!(told, "committed: {}, error fixed: {}", turn.committed, turn.error_fixed).unwrap();
+        writeln!(told, "committed: {}, error fixed: {}", turn.committed, turn.error_fixed).expect("a string takes all");
     }
 }
 
@@ -169,11 +170,7 @@ fn uids_are_the_same_at_every_reading_and_no_two_turns_share_one() {
     for agent in Agent::ALL {
         let read = || -> Vec<TurnUid> {
             let sources = sources_in(*agent, &fixture(*agent));
-            sources
-                .iter()
-                .flat_map(|source| source.turns())
-                .map(|turn| turn.uid)
-                .collect()
+            sources.iter().flat_map(Source::turns).map(|turn| turn.uid).collect()
         };
         let uids = read();
         assert_eq!(read(), uids);

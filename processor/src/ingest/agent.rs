@@ -40,6 +40,8 @@ pub enum Shape {
     Lines,
     /// Written anew with every change: all of it is read again.
     Document,
+    /// Lines that grow no more, packed by zstd.
+    Archive,
 }
 
 /// What is known of a source besides its bytes. All of it may be unknown.
@@ -53,6 +55,8 @@ pub struct Context {
     pub cwd: Option<String>,
     /// Its branch, where its records name none.
     pub git_branch: Option<String>,
+    /// The source's name, where the file's own is the same in every session.
+    pub name: Option<String>,
 }
 
 /// Reads a small file beside a transcript; `None` where there is none, or it can't be read.
@@ -108,11 +112,12 @@ impl Agent {
 
     /// What is known of the transcript at `path`, last written at `modified`; `read` reads small files beside it.
     pub fn source(self, path: &Path, modified: UnixMillis, read: &ReadFile<'_>) -> SourceInfo {
+        let context = (self.0.context)(path, read);
         SourceInfo {
             agent: self,
-            name: stem(path).to_owned(),
+            name: context.name.clone().unwrap_or_else(|| stem(path).to_owned()),
             fallback_time: modified,
-            context: (self.0.context)(path, read),
+            context,
         }
     }
 
@@ -121,9 +126,14 @@ impl Agent {
     }
 }
 
-/// A file's name without its extension; empty where it is no text.
+/// A file's name without its extension, and an archive's without both; empty where it is no text.
 pub(crate) fn stem(path: &Path) -> &str {
-    path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    if has_extension(path, "zst") {
+        stem.strip_suffix(".jsonl").unwrap_or(stem)
+    } else {
+        stem
+    }
 }
 
 /// Whether the file's extension is this one.
