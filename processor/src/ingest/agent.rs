@@ -3,6 +3,7 @@
 
 pub(crate) mod claude_code;
 mod codex;
+mod gemini;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -83,7 +84,11 @@ impl Agent {
     pub const CLAUDE_CODE: Self = Self(&claude_code::DESCRIPTION);
 
     /// Every agent.
-    pub const ALL: &[Self] = &[Self::CLAUDE_CODE, Self(&codex::DESCRIPTION)];
+    pub const ALL: &[Self] = &[
+        Self::CLAUDE_CODE,
+        Self(&codex::DESCRIPTION),
+        Self(&gemini::DESCRIPTION),
+    ];
 
     /// The id that rows and file names carry.
     pub fn id(self) -> &'static str {
@@ -134,6 +139,14 @@ pub(crate) fn stem(path: &Path) -> &str {
     } else {
         stem
     }
+}
+
+/// The name of the folder that a file or folder is in; empty where it is no text.
+pub(crate) fn folder_name(path: &Path) -> &str {
+    path.parent()
+        .and_then(Path::file_name)
+        .and_then(|name| name.to_str())
+        .unwrap_or_default()
 }
 
 /// Whether the file's extension is this one.

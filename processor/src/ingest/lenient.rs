@@ -3,6 +3,7 @@
 //!
 //! Serde's derive would refuse the whole line for one odd field; formats here are internal to their agents and change.
 
+mod list;
 mod prose;
 
 use std::borrow::Cow;
@@ -11,6 +12,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 
+pub(crate) use list::List;
 pub(crate) use prose::Prose;
 
 /// A string, if there is one; a number is taken as its digits. Borrowed from the line where it has no escapes.
