@@ -4,6 +4,7 @@
 pub(crate) mod claude_code;
 mod codex;
 mod gemini;
+mod qwen;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -88,6 +89,7 @@ impl Agent {
         Self::CLAUDE_CODE,
         Self(&codex::DESCRIPTION),
         Self(&gemini::DESCRIPTION),
+        Self(&qwen::DESCRIPTION),
     ];
 
     /// The id that rows and file names carry.
