@@ -1,6 +1,7 @@
 //! The agents whose transcripts we read, in one table. A new agent is one file below, its fixture under `tests/fixtures`, and
 //! one line in [`Agent::ALL`]; `tests/agents.rs` runs the same checks on each, and fails where one of the three is missing.
 
+mod antigravity;
 pub(crate) mod claude_code;
 mod codex;
 mod gemini;
@@ -90,6 +91,7 @@ impl Agent {
         Self(&codex::DESCRIPTION),
         Self(&gemini::DESCRIPTION),
         Self(&qwen::DESCRIPTION),
+        Self(&antigravity::DESCRIPTION),
     ];
 
     /// The id that rows and file names carry.
