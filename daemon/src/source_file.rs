@@ -72,7 +72,7 @@ impl SourceFile {
         known: Option<&KnownFile>,
         again: bool,
     ) -> std::io::Result<Self> {
-        if shape == Shape::Document {
+        if shape != Shape::Lines {
             return Ok(Self {
                 shape,
                 counted: known.is_some(),
@@ -164,7 +164,7 @@ impl SourceFile {
     /// # Errors
     /// The file system's error.
     pub(crate) fn still_continues(&self, stat: &FileStat) -> std::io::Result<bool> {
-        if self.shape == Shape::Document || stat.inode != self.inode || stat.size < self.next {
+        if self.shape != Shape::Lines || stat.inode != self.inode || stat.size < self.next {
             return Ok(false);
         }
         let Some(position) = &self.position else { return Ok(true) };
@@ -181,7 +181,7 @@ impl SourceFile {
         file.seek(SeekFrom::Start(self.next))?;
         let most = match self.shape {
             Shape::Lines => CHUNK_BYTES,
-            Shape::Document => LARGEST_DOCUMENT,
+            Shape::Document | Shape::Archive => LARGEST_DOCUMENT,
         };
         let mut bytes = Vec::with_capacity(most.min(stat.size.saturating_sub(self.next) as usize + 1));
         file.by_ref().take(most as u64).read_to_end(&mut bytes)?;
@@ -190,7 +190,8 @@ impl SourceFile {
         match self.shape {
             Shape::Lines => self.reader.push(&bytes),
             Shape::Document if at_end => self.reader.document(&bytes),
-            Shape::Document => return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge)),
+            Shape::Archive if at_end => self.reader.archive(&bytes),
+            Shape::Document | Shape::Archive => return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge)),
         }
         let advance = self.reader.drain();
         let whole_lines = position(&mut file, &advance, advance.read.offset)?;
@@ -240,6 +241,7 @@ impl SourceFile {
             kind: match self.shape {
                 Shape::Lines => "jsonl".to_owned(),
                 Shape::Document => "document".to_owned(),
+                Shape::Archive => "archive".to_owned(),
             },
             device: stat.device,
             inode: stat.inode,

@@ -11,6 +11,7 @@
 //! [`Advance::committed`] finds the same turns from there on, with the same uids and ordinals.
 
 mod agent;
+mod archive;
 mod assemble;
 mod blocks;
 mod conversation;
@@ -124,6 +125,25 @@ impl SourceReader {
     pub fn document(&mut self, bytes: &[u8]) {
         self.parser.line(&Line::whole(bytes));
         self.splitter = LineSplitter::new(bytes.len() as u64, 1);
+    }
+
+    /// Takes a whole archive ([`Shape::Archive`]), whose lines are those of the transcript before it was packed. What stands
+    /// before a damage is read. Places of problems are those in the unpacked transcript.
+    pub fn archive(&mut self, packed: &[u8]) {
+        let whole = archive::unpack(packed, |bytes| self.push(bytes));
+        let (offset, line) = self.splitter.position();
+        let assembler = self.parser.assembler();
+        if whole.is_err() {
+            let at = ResumePoint {
+                offset: ByteOffset(offset),
+                line,
+                turn: 0,
+            };
+            assembler.problem(ProblemKind::DamagedArchive, at);
+        }
+        // It can only be read from its start, as a document.
+        assembler.held = Some(ResumePoint::default());
+        self.splitter = LineSplitter::new(packed.len() as u64, line);
     }
 
     /// Takes what the bytes pushed so far gave.

@@ -40,6 +40,7 @@ impl Source {
             match self.shape {
                 Shape::Lines => reader.push(chunk),
                 Shape::Document => reader.document(chunk),
+                Shape::Archive => reader.archive(chunk),
             }
             turns.extend(reader.drain().turns.into_iter().map(|turn| (turn.ordinal, turn)));
         }

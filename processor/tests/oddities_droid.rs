@@ -1,10 +1,10 @@
 //! What is odd in public transcripts of Factory Droid, by its number, and what comes of it. Skips where there are none.
 
-#[path = "support/shared_transcripts.rs"]
-mod shared_transcripts;
+#[path = "support/shared_files.rs"]
+mod shared_files;
 
 use remembrancer_schema::UnixMillis;
-use shared_transcripts::{file, files, read, read_all, read_bytes};
+use shared_files::{file, files, read, read_all, read_bytes};
 
 const ID: &str = "droid";
 const FOLDER: &str = "droid";

@@ -1,12 +1,12 @@
 //! What is odd in public transcripts of Grok, by its number, and what comes of it. Skips where there are none.
 
-#[path = "support/shared_transcripts.rs"]
-mod shared_transcripts;
+#[path = "support/shared_files.rs"]
+mod shared_files;
 
 use std::path::Path;
 
 use remembrancer_schema::Origin;
-use shared_transcripts::{MODIFIED, agent, file, files, read, read_all, read_bytes};
+use shared_files::{MODIFIED, agent, file, files, read, read_all, read_bytes};
 
 const ID: &str = "grok";
 const FOLDER: &str = "grok";

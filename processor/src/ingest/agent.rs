@@ -2,20 +2,23 @@
 //! one line in [`Agent::ALL`]; `tests/agents.rs` runs the same checks on each, and fails where one of the three is missing.
 
 mod amp;
+mod antigravity;
 pub(crate) mod claude_code;
 mod cline;
 mod codex;
 mod copilot_cli;
 mod cursor;
 mod droid;
-mod grok;
-mod wrapped;
+mod gemini;
 mod goose;
+mod grok;
 mod hermes;
 mod kimi;
 mod openclaw;
 mod opencode;
 mod pi;
+mod qwen;
+mod wrapped;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -53,6 +56,8 @@ pub enum Shape {
     Lines,
     /// Written anew with every change: all of it is read again.
     Document,
+    /// Lines that grow no more, packed by zstd.
+    Archive,
 }
 
 /// What is known of a source besides its bytes. All of it may be unknown.
@@ -133,11 +138,13 @@ impl Agent {
     pub const ALL: &[Self] = &[
         Self::CLAUDE_CODE,
         Self(&amp::DESCRIPTION),
+        Self(&antigravity::DESCRIPTION),
         Self(&cline::DESCRIPTION),
         Self(&codex::DESCRIPTION),
         Self(&copilot_cli::DESCRIPTION),
         Self(&cursor::DESCRIPTION),
         Self(&droid::DESCRIPTION),
+        Self(&gemini::DESCRIPTION),
         Self(&goose::DESCRIPTION),
         Self(&grok::DESCRIPTION),
         Self(&hermes::DESCRIPTION),
@@ -145,6 +152,7 @@ impl Agent {
         Self(&openclaw::DESCRIPTION),
         Self(&opencode::DESCRIPTION),
         Self(&pi::DESCRIPTION),
+        Self(&qwen::DESCRIPTION),
     ];
 
     /// The id that rows and file names carry.
@@ -204,14 +212,14 @@ pub(crate) fn name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// A file's name without its extension; empty where it is no text.
+/// A file's name without its extension, and an archive's without both; empty where it is no text.
 pub(crate) fn stem(path: &Path) -> &str {
-    path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
-}
-
-/// Whether the file's extension is this one.
-pub(crate) fn has_extension(path: &Path, wanted: &str) -> bool {
-    path.extension().is_some_and(|extension| extension == wanted)
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    if has_extension(path, "zst") {
+        stem.strip_suffix(".jsonl").unwrap_or(stem)
+    } else {
+        stem
+    }
 }
 
 /// The name of the folder that a file or folder is in; empty where it is no text.
@@ -220,6 +228,11 @@ pub(crate) fn folder_name(path: &Path) -> &str {
         .and_then(Path::file_name)
         .and_then(|name| name.to_str())
         .unwrap_or_default()
+}
+
+/// Whether the file's extension is this one.
+pub(crate) fn has_extension(path: &Path, wanted: &str) -> bool {
+    path.extension().is_some_and(|extension| extension == wanted)
 }
 
 /// Whether one of the folders above the file has this name.

@@ -4,6 +4,8 @@
 //! thread closes every open turn. A restart begins at the oldest open turn and finds the same turns again, since nothing
 //! that a parser knows of an open turn comes from before its beginning.
 
+mod rewrite;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -54,6 +56,8 @@ pub(crate) struct OpenTurn {
     discard: bool,
     dirty: bool,
     seen: HashSet<u64>,
+    /// The steps whose text may be written again, by the message's id.
+    rewritable: HashMap<u64, usize>,
     /// The prompt as it stood before it was redacted.
     prompt_hash: u64,
     text_bytes: usize,
@@ -253,6 +257,11 @@ impl Assembler {
         self.side.get_mut(thread)
     }
 
+    /// When the open turn of the main thread began, if there is one.
+    pub(crate) fn main_since(&self) -> Option<UnixMillis> {
+        self.main.as_ref().map(|open| open.turn.started_at)
+    }
+
     /// Whether the main thread has an open turn.
     pub(crate) fn has_main(&self) -> bool {
         self.main.is_some()
@@ -373,6 +382,7 @@ impl Assembler {
             discard,
             dirty: true,
             seen: HashSet::from([short_hash(place.id)]),
+            rewritable: HashMap::new(),
             prompt_hash,
             text_bytes: 0,
         }

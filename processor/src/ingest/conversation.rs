@@ -168,6 +168,21 @@ impl Conversation {
         }
     }
 
+    /// A text of the agent, by the id of its message, which is written again as it grows: the last counts.
+    pub(crate) fn say_latest(&mut self, id: &str, said: &str) {
+        let at = self.at;
+        if !said.trim().is_empty()
+            && let Some(open) = self.open(id)
+        {
+            open.say_latest(id, at, said);
+        }
+    }
+
+    /// Whether the record being told is older than the open turn: one of an earlier turn, written again.
+    pub(crate) fn is_earlier(&self) -> bool {
+        self.assembler.main_since().is_some_and(|since| self.at < since)
+    }
+
     /// A call of a tool, by its id.
     pub(crate) fn call(&mut self, id: &str, tool: &str, arguments: &Arguments<'_>) {
         let at = self.at;

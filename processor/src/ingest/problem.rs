@@ -31,6 +31,8 @@ pub enum ProblemKind {
     CommentLine,
     /// Longer than the cap even without its media.
     OversizeLine,
+    /// An archive that can't be unpacked from some place on, or that unpacks to more than is read of one.
+    DamagedArchive,
     /// A record of a kind that this version doesn't know; the name as the agent writes it, cut and cleaned.
     UnknownRecord(String),
 }
@@ -59,6 +61,7 @@ impl ProblemKind {
             Self::BlankLine => "blank-line",
             Self::CommentLine => "comment-line",
             Self::OversizeLine => "oversize-line",
+            Self::DamagedArchive => "damaged-archive",
             Self::UnknownRecord(name) => return Cow::Owned(format!("unknown-record:{name}")),
         })
     }

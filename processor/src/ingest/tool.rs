@@ -185,6 +185,12 @@ impl Arguments<'_> {
     }
 }
 
+/// The number that `text` begins with, as written; empty where it begins with none.
+pub(crate) fn leading_number(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '-');
+    &text[..end.unwrap_or(text.len())]
+}
+
 fn is_changing(tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
     CHANGING.iter().any(|part| tool.contains(part))

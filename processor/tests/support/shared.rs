@@ -58,6 +58,7 @@ pub(crate) fn read(agent: &str, shape: Shape, path: &Path, content: &[u8], besid
             match shape {
                 Shape::Lines => reader.push(chunk),
                 Shape::Document => reader.document(chunk),
+                Shape::Archive => reader.archive(chunk),
             }
         }
         reader.drain()

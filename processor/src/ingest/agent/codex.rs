@@ -2,7 +2,7 @@
 //!
 //! Every text stands there twice, as an event for the screen and as an item for the model, in either order; both are read, and
 //! what a turn has heard already is passed over. A fork and some subagents begin with a copy of their parent's history: it was
-//! remembered when the parent was read, so nothing of it is a turn again.
+//! remembered when the parent was read, so nothing of it is a turn again. Rollouts that rest for some days are packed by zstd.
 
 mod prompt;
 mod wire;
@@ -17,7 +17,7 @@ use crate::ingest::json::{RecordSink, read_values};
 use crate::ingest::line::Line;
 use crate::ingest::parse::Parse;
 use crate::ingest::problem::ProblemKind;
-use crate::ingest::tool::Arguments;
+use crate::ingest::tool::{Arguments, leading_number};
 use crate::ingest::{ResumePoint, SourceInfo, time};
 
 /// Kinds without an envelope that say nothing to remember: results there name no call.
@@ -84,9 +84,10 @@ const ITEMS: &[&str] = &[
     "web_search_call",
 ];
 
-/// How an output's head tells its exit code, and within how many bytes.
+/// How an output's frame tells the exit code, what ends the frame, and within how many bytes it stands where nothing does.
 const EXIT_CODES: &[&str] = &["Exit code: ", "Process exited with code "];
-const EXIT_CODE_WITHIN: usize = 400;
+const FRAME_END: &str = "\nOutput:\n";
+const HEAD_WITHIN: usize = 400;
 
 /// Copied history is written at once: records of it are never further apart than this, in ms.
 const COPIED_AT_ONCE: i64 = 500;
@@ -99,10 +100,14 @@ pub(super) const DESCRIPTION: Description = Description {
         vec![folder.join("sessions"), folder.join("archived_sessions")]
     },
     shape: |path| {
-        let is_rollout = path
-            .file_name()
-            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"rollout-"));
-        (is_rollout && has_extension(path, "jsonl")).then_some(Shape::Lines)
+        let name = path.file_name()?.as_encoded_bytes();
+        if !name.starts_with(b"rollout-") {
+            None
+        } else if name.ends_with(b".jsonl.zst") {
+            Some(Shape::Archive)
+        } else {
+            has_extension(path, "jsonl").then_some(Shape::Lines)
+        }
     },
     context: |path, _| Context {
         session: session_of(super::stem(path)),
@@ -282,7 +287,7 @@ impl Codex {
         let wrapped: Wrapped<'_> = serde_json::from_str(&text).unwrap_or_default();
         let (content, code) = match wrapped.output.filled() {
             Some(output) => (output, wrapped.metadata.exit_code.as_str()),
-            None => (text.as_ref(), exit_code(&text)),
+            None => framed(&text),
         };
         let failed = !matches!(code, "" | "0");
         self.conversation.result(item.call_id.as_str(), failed, content);
@@ -303,16 +308,15 @@ impl Codex {
     }
 }
 
-/// The exit code that heads an output; empty where none does.
-fn exit_code(output: &str) -> &str {
-    let head = &output[..output.floor_char_boundary(EXIT_CODE_WITHIN)];
-    let code = EXIT_CODES
-        .iter()
-        .find_map(|mark| Some(head.split_once(mark)?.1))
-        .unwrap_or_default();
-    code.split(|c: char| !c.is_ascii_digit() && c != '-')
-        .next()
-        .unwrap_or_default()
+/// What a tool gave, without the frame that heads it, and the exit code in that; empty where there is none.
+fn framed(output: &str) -> (&str, &str) {
+    let head = &output[..output.floor_char_boundary(HEAD_WITHIN)];
+    let (head, printed) = output.split_once(FRAME_END).unwrap_or((head, output));
+    let code = EXIT_CODES.iter().find_map(|mark| Some(head.rsplit_once(mark)?.1));
+    match leading_number(code.unwrap_or_default()) {
+        "" => (output, ""),
+        code => (printed, code),
+    }
 }
 
 impl Parse for Codex {

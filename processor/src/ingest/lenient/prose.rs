@@ -1,9 +1,10 @@
-//! What some agents write as one string and others as a list: of strings, or of typed pieces with a text.
+//! What some agents write as one string and others as a list, of strings or of typed pieces with a text, or as one such piece.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{Text, ignore_values};
@@ -41,11 +42,12 @@ impl Prose<'_> {
         join(&self.texts().collect::<Vec<_>>(), "\n")
     }
 
-    /// The words as one command; of `["bash", "-lc", script]` the script.
+    /// The words as one command; of `["bash", "-lc", script]`, and of PowerShell's the same, the script.
     pub(crate) fn command(&self) -> Cow<'_, str> {
         let words: Vec<&str> = self.texts().collect();
         match words.as_slice() {
             [_, flag, script] if flag.starts_with('-') && flag.ends_with('c') => Cow::Borrowed(script),
+            [_, .., flag, script] if flag.eq_ignore_ascii_case("-command") => Cow::Borrowed(script),
             _ => join(&words, " "),
         }
     }
@@ -90,8 +92,11 @@ impl<'de: 'a, 'a> Visitor<'de> for ProseVisitor<'a> {
         Ok(Prose(pieces))
     }
 
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Prose<'a>, A::Error> {
+        Ok(Prose(vec![Piece::deserialize(MapAccessDeserializer::new(map))?]))
+    }
+
     ignore_values!(scalars of 'de);
-    ignore_values!(maps of 'de);
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Prose<'a> {
@@ -169,7 +174,8 @@ mod tests {
     #[case::input(r#"[{"type":"input_text","text":"a"},{"type":"output_text","text":"b"}]"#, "a\nb")]
     #[case::number("3", "")]
     #[case::null("null", "")]
-    #[case::object(r#"{"text":"a"}"#, "")]
+    #[case::object(r#"{"type":"input_text","text":"a"}"#, "a")]
+    #[case::no_text(r#"{"stdout":"a"}"#, "")]
     #[case::odd_pieces(r#"[1, null, [2], {"text":3}, "x"]"#, "3\nx")]
     fn texts_are_joined(#[case] json: &str, #[case] expected: &str) {
         assert_eq!(serde_json::from_str::<Prose<'_>>(json).unwrap().joined(), expected);
@@ -179,6 +185,7 @@ mod tests {
     #[case::string(r#""cargo test""#, "cargo test")]
     #[case::words(r#"["cargo", "test", "--all"]"#, "cargo test --all")]
     #[case::shell(r#"["bash", "-lc", "cargo test && git push"]"#, "cargo test && git push")]
+    #[case::power_shell(r#"["powershell.exe", "-NoProfile", "-Command", "npm test"]"#, "npm test")]
     fn a_command_is_its_words(#[case] json: &str, #[case] expected: &str) {
         assert_eq!(serde_json::from_str::<Prose<'_>>(json).unwrap().command(), expected);
     }
