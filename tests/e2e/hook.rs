@@ -239,3 +239,23 @@ fn files(sandbox: &Sandbox) -> BTreeSet<PathBuf> {
         .filter(|path| path.is_file() && !path.starts_with(&data))
         .collect()
 }
+
+#[test]
+fn a_session_that_goes_on_after_a_compaction_is_reminded() {
+    let sandbox = sandbox!();
+    sandbox.transcript("older", "shop").topics(0..6);
+    let mut session = sandbox.transcript("s", "shop");
+    session.turn(&topic(1).0, "I look into it.");
+    let daemon = sandbox.start();
+    daemon.flush();
+    daemon.embed_all();
+    let shop = sandbox.project("shop");
+    let starts = |session: &str, source: &str| {
+        let payload = json!({"session_id": session, "cwd": shop, "hook_event_name": "SessionStart", "source": source});
+        sandbox.hook_with(payload.to_string().as_bytes(), &[])
+    };
+    let reminded = starts("s", "compact");
+    assert!(reminded.context().contains("case1"), "{reminded:?}");
+    assert!(reminded.stdout.contains(r#""hookEventName":"SessionStart""#));
+    assert_eq!(starts("s", "startup").stdout, "", "a new session waits for its prompt");
+}

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of these tests are tests, too")]
 #![expect(clippy::print_stderr, reason = "a test prints what it measured, or why it is skipped")]
 
+mod agents;
 mod as_transcripts;
 mod bad_input;
 mod budget;

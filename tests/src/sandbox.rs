@@ -60,7 +60,8 @@ impl HookOutput {
         let context = object["hookSpecificOutput"]["additionalContext"]
             .as_str()
             .expect("invariant: it has a context");
-        let expected = json!({"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": context}});
+        let event = &object["hookSpecificOutput"]["hookEventName"];
+        let expected = json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}});
         assert_eq!(object, expected, "a host refuses any other key");
         context.to_owned()
     }

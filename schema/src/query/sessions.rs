@@ -20,7 +20,27 @@ const LIVE: &str = "WITH session AS (
 const SHOWN: &str = "SELECT episode_id FROM sessions JOIN session_shown ON session_shown.session_id = sessions.id
     WHERE agent = :agent AND external_id = :id AND (compacted_at IS NULL OR at >= compacted_at) ORDER BY episode_id";
 
+/// Parts of a turn beyond the first may have no prompt.
+const LAST_PROMPT: &str = "SELECT prompt FROM (
+        SELECT episodes.id, episodes.created_at FROM sessions JOIN episodes ON episodes.session_id = sessions.id
+        WHERE agent = :agent AND external_id = :id AND hidden = 0 ORDER BY episodes.created_at DESC LIMIT 20)
+    JOIN episode_texts ON episode_texts.episode_id = id WHERE prompt <> '' ORDER BY created_at DESC, id DESC LIMIT 1";
+
 impl Reader {
+    /// What was asked last in a session, as far as it is remembered; `None` for an unknown session, and where it is kept out.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn last_prompt(&self, session: &SessionKey) -> Result<Option<String>, QueryError> {
+        self.run("read a session's last prompt", |db| {
+            db.prepare_cached(LAST_PROMPT)?
+                .query_row(named_params! {":agent": session.agent, ":id": session.external_id}, |row| {
+                    row.get(0)
+                })
+                .optional()
+        })
+    }
+
     /// Episodes that still stand in a session's own context: its own and its copies, created at or after its last
     /// compaction. None for an unknown session.
     ///
