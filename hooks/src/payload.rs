@@ -54,18 +54,26 @@ pub(crate) struct Payload {
 #[derive(Deserialize)]
 struct WirePayload {
     hook_event_name: Lossy,
-    #[serde(alias = "conversation_id", alias = "sessionId")]
-    session_id: Lossy,
+    #[serde(default)]
+    session_id: Option<Lossy>,
+    #[serde(default)]
+    conversation_id: Option<Lossy>,
+    #[serde(default, rename = "sessionId")]
+    session_id_in_camel_case: Option<Lossy>,
     #[serde(default)]
     prompt: Option<Lossy>,
     #[serde(default)]
     source: Option<Lossy>,
     #[serde(default)]
-    workspace_roots: Vec<Lossy>,
+    workspace_roots: Option<Vec<Lossy>>,
     #[serde(default)]
     cwd: Option<Lossy>,
-    #[serde(default, alias = "generation_id", alias = "turn_id")]
+    #[serde(default)]
     prompt_id: Option<Lossy>,
+    #[serde(default)]
+    generation_id: Option<Lossy>,
+    #[serde(default)]
+    turn_id: Option<Lossy>,
     #[serde(default)]
     transcript_path: Option<Lossy>,
     #[serde(default)]
@@ -78,8 +86,9 @@ impl Payload {
         let json = stdin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdin);
         let wire: WirePayload = serde_json::from_slice(json).ok()?;
         let from_subagent = wire.agent_id.is_some_and(|id| !id.0.is_empty());
-        let session = wire.session_id.0;
-        if from_subagent || !(1..=MAX_ID_BYTES).contains(&session.len()) {
+        let sessions = [wire.session_id, wire.conversation_id, wire.session_id_in_camel_case];
+        let session = sessions.into_iter().find_map(|session| bounded(session, MAX_ID_BYTES))?;
+        if from_subagent {
             return None;
         }
         let event = wire.hook_event_name.0;
@@ -94,9 +103,13 @@ impl Payload {
             event,
             act,
             session,
-            cwd: bounded(wire.cwd.or(wire.workspace_roots.into_iter().next()), MAX_PATH_BYTES),
+            cwd: std::iter::once(wire.cwd)
+                .chain(wire.workspace_roots.into_iter().flatten().map(Some))
+                .find_map(|cwd| bounded(cwd, MAX_PATH_BYTES)),
             prompt: wire.prompt.map(|prompt| cut_middle(prompt.0)).unwrap_or_default(),
-            prompt_id: bounded(wire.prompt_id, MAX_ID_BYTES),
+            prompt_id: [wire.prompt_id, wire.generation_id, wire.turn_id]
+                .into_iter()
+                .find_map(|id| bounded(id, MAX_ID_BYTES)),
             transcript: bounded(wire.transcript_path, MAX_PATH_BYTES),
         })
     }

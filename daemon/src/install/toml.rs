@@ -2,7 +2,7 @@
 //! or both written inline. The text comes in, the edited text goes out; comments, order and the entries of others stay.
 
 use remembrancer_hooks::Agent;
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
 
 use super::entry::{self, COMMAND_KEYS, Field, OurCommand};
 use super::text::{Problem, split_mark};
@@ -26,11 +26,17 @@ pub(super) fn register(text: &str, agent: Agent, program: &str) -> Result<String
     let mut implicit = Table::new();
     implicit.set_implicit(true);
     let hooks = document.tree.entry("hooks").or_insert(Item::Table(implicit));
+    // In a table on one line, only a list on one line is written.
+    let empty = if hooks.is_value() {
+        Item::Value(Value::Array(Array::new()))
+    } else {
+        Item::ArrayOfTables(ArrayOfTables::new())
+    };
     let hooks = hooks
         .as_table_like_mut()
         .ok_or_else(|| problem(text, &["hooks"], "`hooks` is no table"))?;
     for (event, sources) in agent.events() {
-        let list = hooks.entry(event).or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+        let list = hooks.entry(event).or_insert(empty.clone());
         if elements(list)
             .into_iter()
             .any(|group| handlers(group).into_iter().any(is_ours))

@@ -67,6 +67,17 @@ fn each_hosts_events_are_read(#[case] agent: &str, #[case] stdin: &str, #[case] 
 }
 
 #[rstest]
+#[case::empty_folder(
+    r#"{"session_id":"s","cwd":"","workspace_roots":["/c"],"hook_event_name":"beforeSubmitPrompt","prompt":"x"}"#
+)]
+#[case::no_roots(r#"{"session_id":"s","cwd":"/c","workspace_roots":null,"hook_event_name":"beforeSubmitPrompt","prompt":"x"}"#)]
+#[case::named_twice(r#"{"conversation_id":"s","session_id":"s","cwd":"/c","hook_event_name":"beforeSubmitPrompt","prompt":"x"}"#)]
+fn one_of_several_names_is_enough(#[case] stdin: &str) {
+    let payload = Payload::parse(stdin.as_bytes(), Agent::parse("cursor").unwrap()).unwrap();
+    assert_eq!((payload.session.as_str(), payload.cwd.as_deref()), ("s", Some("/c")));
+}
+
+#[rstest]
 #[case::empty(b"")]
 #[case::blank(b"  \n")]
 #[case::not_json(b"hello")]

@@ -152,7 +152,7 @@ pub struct TurnUpsert {
     pub git_branch: Option<String>,
     /// The project that `cwd` was resolved to.
     pub project: Option<ProjectId>,
-    /// The parts of the turn.
+    /// The parts of the turn; none where nothing of it may be remembered: what was stored of it goes then.
     pub episodes: Vec<NewEpisode>,
 }
 

@@ -117,13 +117,16 @@ impl<'a, 't> Pass<'a, 't> {
         }
         let path_excluded = self.source_excluded || covers(&self.exclusions, turn.cwd.as_deref());
         let session = self.session(&turn.session)?;
-        if path_excluded || session.excluded {
+        let (session, session_excluded) = (session.id, session.excluded);
+        let stored = stored_episodes(self.db, turn.turn_uid)?;
+        if path_excluded || session_excluded {
             self.outcome.excluded += count;
+            self.retire_visible(session, &stored)?;
             return self.claim_turn(turn.turn_uid);
         }
-        session.latest = Some(turn);
-        let session = session.id;
-        let stored = stored_episodes(self.db, turn.turn_uid)?;
+        if !turn.episodes.is_empty() {
+            self.session(&turn.session)?.latest = Some(turn);
+        }
         for episode in &turn.episodes {
             self.episode(turn, session, episode, stored.iter().find(|stored| stored.uid == episode.uid))?;
         }
@@ -150,8 +153,9 @@ impl<'a, 't> Pass<'a, 't> {
             Some(stored) if stored.session != session => self.copy(turn, session, stored, &content)?,
             Some(stored) => {
                 self.claim(stored.id, episode)?;
+                let found_its_project = stored.project.is_none() && turn.project.is_some();
                 // A session that was forked in the middle of a turn, and has a longer copy, keeps it.
-                if stored.content_hash == content.hash
+                if (stored.content_hash == content.hash && !found_its_project)
                     || (is_copied(self.db, stored.id)? && goes_further(&texts_of(self.db, stored.id)?, &Texts::of(episode)))
                 {
                     self.outcome.unchanged += 1;

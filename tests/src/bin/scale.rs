@@ -200,7 +200,7 @@ fn idle(daemon: &DaemonProcess<'_>) {
     println!(
         "  idle: {:.3} % of one processor, {:.1} wakes a second",
         used.as_secs_f64() / took.as_secs_f64() * 100.0,
-        (wakes(daemon.pid()) - before.1) as f64 / took.as_secs_f64()
+        wakes(daemon.pid()).saturating_sub(before.1) as f64 / took.as_secs_f64()
     );
 }
 

@@ -31,6 +31,7 @@ fn hooks_are_added_where_hooks_stand() {
 #[rstest]
 #[case::returns(BEFORE.replace('\n', "\r\n"))]
 #[case::mark(format!("\u{feff}{BEFORE}"))]
+#[case::one_line("hooks = { Stop = [{ hooks = [{ type = \"command\", command = \"x\" }] }] } # all\n".to_owned())]
 #[case::inline("hooks.Stop = [{ hooks = [{ type = \"command\", command = \"x\" }] }] # all\n".to_owned())]
 #[case::one_table("[hooks]\nStop = [\n    { hooks = [{ command = \"x\" }] },\n]\n".to_owned())]
 fn all_goes_again(#[case] before: String) {

@@ -143,7 +143,7 @@ proptest! {
             let mut result = vec![1.0; case.tokens * case.outputs];
             set.dispatch(Product { linear: &linear, inputs: &inputs, target: Target::Sum(&mut result), room: &mut Room::default() });
             for (value, (exact, size)) in result.iter().zip(&exact) {
-                prop_assert!((f64::from(*value) - exact - 1.0).abs() <= 1e-6 * (size + 1.0), "{set:?}: {value} {exact}");
+                prop_assert!((f64::from(*value) - exact - 1.0).abs() <= 4e-6 * (size + 1.0), "{set:?}: {value} {exact}");
             }
         }
     }

@@ -91,18 +91,19 @@ impl<'a> Pass<'a, '_> {
         Ok(())
     }
 
-    /// Replaces an episode's text, whosever it is.
+    /// Replaces an episode's text, whosever it is; its project only where it had none, since its folder may be told late.
     pub(super) fn replace(&mut self, turn: &TurnUpsert, stored: &Stored, content: &Content<'a>) -> rusqlite::Result<()> {
         let episode = content.episode;
         self.db
             .prepare_cached(
                 "UPDATE episodes SET importance = :importance, importance_rule = :rule, updated_at = :now, content_hash = :hash,
+                     project_id = coalesce(project_id, :project),
                      room = coalesce(room, zeroblob(length(embedding))), embedding = NULL, embedding_model = NULL
                  WHERE id = :id",
             )?
             .execute(named_params! {
                 ":id": stored.id, ":importance": episode.importance, ":rule": episode.importance_rule,
-                ":now": self.batch.now, ":hash": content.hash,
+                ":now": self.batch.now, ":hash": content.hash, ":project": turn.project,
             })?;
         self.db
             .prepare_cached(
@@ -118,7 +119,8 @@ impl<'a> Pass<'a, '_> {
             return Ok(());
         }
         self.index.remove(stored.id);
-        self.index.insert(stored.id, indexed(episode, stored.project));
+        self.index
+            .insert(stored.id, indexed(episode, stored.project.or(turn.project)));
         Ok(())
     }
 }

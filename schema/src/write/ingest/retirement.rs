@@ -26,6 +26,13 @@ impl Pass<'_, '_> {
         Ok(())
     }
 
+    /// Removes what was stored of a turn before it was known to be kept out, as a folder may be told late. What was hidden stays,
+    /// and comes back with what hid it.
+    pub(super) fn retire_visible(&mut self, session: SessionId, stored: &[Stored]) -> rusqlite::Result<()> {
+        let visible = stored.iter().filter(|stored| !stored.hidden && stored.session == session);
+        visible.map(|stored| stored.id).try_for_each(|id| self.retire(id))
+    }
+
     /// Notes that an excluded turn is still in its source, so that its hidden episodes are not taken for gone.
     pub(super) fn claim_turn(&self, turn: TurnUid) -> rusqlite::Result<()> {
         self.db

@@ -1,8 +1,8 @@
 //! Files that are rewritten, replaced, renamed or gone, and their positions.
 
-use super::{check, check_batch, outcome};
-use crate::testing::{Store, batch, session, source, turn};
-use crate::{ByteOffset, ProblemCount};
+use super::{check, check_batch, outcome, row};
+use crate::testing::{Store, batch, in_project, session, source, turn};
+use crate::{ByteOffset, FieldWeights, MatchExpression, ProblemCount, Scope, UnixMillis};
 
 #[test]
 fn replaced_content_retires_what_was_not_seen_again() {
@@ -127,4 +127,49 @@ fn sources_go_missing_and_are_renamed() {
         sources.iter().map(|row| (row.path.as_str(), row.missing)).collect::<Vec<_>>(),
         [("/new.jsonl", false)]
     );
+}
+
+#[test]
+fn a_folder_that_is_told_late_gives_its_turns_a_project() {
+    let mut store = Store::new();
+    let keys = ["path:/home/ada/engine".to_owned()];
+    let project = store
+        .writer
+        .resolve_project(&keys, "engine", None, UnixMillis(0))
+        .expect("resolves");
+    let mut early = turn(1, "s", &["one"]);
+    early.cwd = None;
+    check(&mut store, vec![early], outcome(|it| it.added = 1));
+    let late = || vec![in_project(turn(1, "s", &["one"]), project)];
+    check(&mut store, late(), outcome(|it| it.updated = 1));
+    check(&mut store, late(), outcome(|it| it.unchanged = 1));
+    let stored = row(&store, 1);
+    assert_eq!(stored.project, Some(project));
+    let expression = MatchExpression::any_of(&["one".to_owned()], Scope::Project(Some(project))).expect("a term");
+    let found = store.reader().bm25(&expression, FieldWeights::EQUAL, 10).expect("searches");
+    assert_eq!(found.hits.len(), 1, "the index knows its project, too");
+}
+
+#[test]
+fn a_folder_that_is_told_late_and_kept_out_takes_its_turns_away() {
+    let mut store = Store::new();
+    let without_folder = |number, prompts: &[&str]| {
+        let mut turn = turn(number, "s", prompts);
+        turn.cwd = None;
+        vec![turn]
+    };
+    store
+        .writer
+        .exclude_path("/home/ada/engine", UnixMillis(0))
+        .expect("excludes");
+    check(&mut store, without_folder(1, &["one"]), outcome(|it| it.added = 1));
+    check(
+        &mut store,
+        vec![turn(1, "s", &["one"])],
+        outcome(|it| (it.excluded, it.retired) = (1, 1)),
+    );
+    // Of what the settings keep out, nothing is handed in.
+    check(&mut store, without_folder(2, &["two"]), outcome(|it| it.added = 1));
+    check(&mut store, without_folder(2, &[]), outcome(|it| it.retired = 1));
+    assert_eq!((store.found("one"), store.found("two")), (vec![], vec![]));
 }
