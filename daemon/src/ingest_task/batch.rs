@@ -36,6 +36,21 @@ struct ToStore {
     replaces: bool,
 }
 
+/// A turn in a folder that is kept out: where its folder was told late, what was stored of it goes.
+fn nothing_of(turn: &Turn) -> TurnUpsert {
+    TurnUpsert {
+        turn_uid: turn.uid,
+        session: SessionKey {
+            agent: turn.agent.id().to_owned(),
+            external_id: turn.session.clone(),
+        },
+        cwd: None,
+        git_branch: None,
+        project: None,
+        episodes: Vec::new(),
+    }
+}
+
 impl Ingest {
     /// Makes of what a step brought what is stored of it: the projects are found here.
     pub(super) fn reading(&mut self, step: ReadStep) -> Result<Reading, IngestError> {
@@ -51,11 +66,13 @@ impl Ingest {
         let mut turns = Vec::with_capacity(episodes.len());
         let mut kept = Vec::with_capacity(episodes.len());
         for (turn, episodes) in advance.turns.into_iter().zip(episodes) {
-            if turn
+            let excluded = turn
                 .cwd
                 .as_deref()
-                .is_none_or(|cwd| !self.setup.exclusions.cover(Path::new(cwd)))
-            {
+                .is_some_and(|cwd| self.setup.exclusions.cover(Path::new(cwd)));
+            if excluded {
+                turns.push(nothing_of(&turn));
+            } else {
                 turns.push(self.upsert(&turn, episodes)?);
                 kept.push(turn);
             }
