@@ -12,7 +12,7 @@ mod rescan;
 mod troubles;
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -296,7 +296,9 @@ impl Ingest {
     }
 
     fn is_ours(&self, path: &Path) -> bool {
-        self.setup.roots.claim(path).is_some() && !self.setup.exclusions.cover(path)
+        // Such a path would be another source of the same file, past the exclusions.
+        let is_plain = path.components().all(|part| part != Component::ParentDir);
+        is_plain && self.setup.roots.claim(path).is_some() && !self.setup.exclusions.cover(path)
     }
 
     /// Takes one step in the file at `path`. Returns whether its end was reached.

@@ -140,10 +140,9 @@ struct Repository {
 impl Repository {
     /// The repository that `folder` lies in, unless that is the home folder's own (a repository of dot files).
     fn around(folder: &Path, home: Option<&Path>) -> Option<Self> {
-        folder
-            .ancestors()
-            .take_while(|ancestor| home != Some(*ancestor))
-            .find_map(Self::at)
+        // Above a path of another system, or a relative one, lies the folder in which this program was started.
+        let ancestors = folder.ancestors().filter(|ancestor| ancestor.is_absolute());
+        ancestors.take_while(|ancestor| home != Some(*ancestor)).find_map(Self::at)
     }
 
     fn at(work_tree: &Path) -> Option<Self> {

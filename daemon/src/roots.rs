@@ -33,6 +33,11 @@ impl Roots {
         self.0.iter()
     }
 
+    /// Whether what happens at `path` may concern a root: it lies below one, or one lies below it.
+    pub(crate) fn concern(&self, path: &Path) -> bool {
+        self.folders().any(|root| path.starts_with(root) || root.starts_with(path))
+    }
+
     /// Whose transcript the file at `path` is, and how it grows; `None` where it is none.
     pub(crate) fn claim(&self, path: &Path) -> Option<(Agent, Shape)> {
         self.0

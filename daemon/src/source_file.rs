@@ -21,6 +21,9 @@ const LONGEST_HEAD: u64 = 1 << 20;
 /// A document that is larger is not read: it is held in memory as a whole.
 const LARGEST_DOCUMENT: usize = 64 << 20;
 
+/// A file beside a transcript that is larger is not looked into.
+const LARGEST_BESIDE: u64 = 8 << 20;
+
 /// A transcript being read.
 pub(crate) struct SourceFile {
     shape: Shape,
@@ -72,6 +75,9 @@ impl SourceFile {
         known: Option<&KnownFile>,
         again: bool,
     ) -> std::io::Result<Self> {
+        if shape != Shape::Lines && stat.size >= LARGEST_DOCUMENT as u64 {
+            return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge));
+        }
         if shape != Shape::Lines {
             return Ok(Self {
                 shape,
@@ -283,8 +289,10 @@ fn info(agent: Agent, stat: &FileStat) -> SourceInfo {
 
 /// A file beside a transcript, or the names in a folder, a line each.
 fn beside(path: &Path) -> Option<Vec<u8>> {
-    if !path.is_dir() {
-        return fs_err::read(path).ok();
+    let metadata = fs_err::metadata(path).ok()?;
+    if !metadata.is_dir() {
+        let is_small = metadata.is_file() && metadata.len() <= LARGEST_BESIDE;
+        return is_small.then(|| fs_err::read(path).ok()).flatten();
     }
     let names = fs_err::read_dir(path)
         .ok()?

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use notify::event::{MetadataKind, ModifyKind};
+use notify::event::{MetadataKind, ModifyKind, RemoveKind};
 use notify::{Config, ErrorKind, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
 use rustix::io::Errno;
 
@@ -145,16 +145,18 @@ fn post(mailbox: &Mailbox, roots: &Roots, event: notify::Result<Event>) {
         Ok(event) if event.need_rescan() => mailbox.rescan(),
         Ok(event) if event.kind.is_access() => {}
         Ok(event) => {
-            let is_removal = event.kind.is_remove();
+            let is_removal_of_a_folder = event.kind.is_remove() && event.kind != EventKind::Remove(RemoveKind::File);
             let of_what_it_holds = is_of_what_a_folder_holds(event.kind);
             for path in event.paths {
                 if roots.claim(&path).is_some() {
                     mailbox.changed(path);
+                } else if !roots.concern(&path) {
+                    // The home folder is watched for folders that may appear in it, and much else happens there.
                 } else if path.is_dir() {
                     if !of_what_it_holds {
                         mailbox.folder_appeared();
                     }
-                } else if is_removal {
+                } else if is_removal_of_a_folder {
                     mailbox.rescan();
                 }
             }
@@ -177,9 +179,11 @@ mod tests {
 
     use notify::event::{CreateKind, DataChange, RenameMode};
 
+    use remembrancer_processor::ingest::Agent;
     use rstest::rstest;
 
     use super::*;
+    use crate::roots::Root;
 
     /// Refuses every watch with the kind of error that it holds.
     struct Refuses(Arc<Mutex<Option<ErrorKind>>>);
@@ -240,10 +244,35 @@ mod tests {
         let mailbox = Mailbox::default();
         post(
             &mailbox,
-            &Roots::default(),
+            &root_in(folder.path()),
             Ok(Event::new(kind).add_path(folder.path().to_owned())),
         );
         let mail = mailbox.take(Duration::ZERO);
         assert_eq!((mail.rescan, mail.folder_appeared), (expected, expected));
+    }
+
+    /// A root in a folder that is watched for it.
+    fn root_in(folder: &Path) -> Roots {
+        Roots::new(vec![Root {
+            agent: Agent::CLAUDE_CODE,
+            folder: folder.join("projects"),
+        }])
+    }
+
+    #[rstest]
+    #[case::a_file_removed_at_home("scratch.tmp", EventKind::Remove(RemoveKind::File), false)]
+    #[case::a_folder_made_beside("downloads", EventKind::Create(CreateKind::Folder), false)]
+    #[case::a_file_removed_below("projects/-x/notes.md", EventKind::Remove(RemoveKind::File), false)]
+    #[case::a_folder_removed_below("projects/-x", EventKind::Remove(RemoveKind::Folder), true)]
+    #[case::the_root_removed("projects", EventKind::Remove(RemoveKind::Folder), true)]
+    fn only_what_concerns_a_root_is_looked_through(#[case] name: &str, #[case] kind: EventKind, #[case] expected: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        if name == "downloads" {
+            fs_err::create_dir(folder.path().join(name)).unwrap();
+        }
+        let mailbox = Mailbox::default();
+        let event = Event::new(kind).add_path(folder.path().join(name));
+        post(&mailbox, &root_in(folder.path()), Ok(event));
+        assert_eq!(mailbox.take(Duration::ZERO).rescan, expected);
     }
 }

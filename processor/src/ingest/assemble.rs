@@ -421,12 +421,23 @@ impl Assembler {
     }
 }
 
+/// Longest path of a folder, in bytes: `PATH_MAX` of Linux.
+const LONGEST_FOLDER: usize = 4_096;
+
+/// Whether a text can be the whole path of a folder, on whatever system: anything else would be stored as one, unredacted.
+fn is_folder(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let has_drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
+    let is_whole = has_drive || text.starts_with('/') || text.starts_with("\\\\");
+    is_whole && text.len() <= LONGEST_FOLDER && !text.contains(char::is_control)
+}
+
 /// Takes from a record what its turn still lacks; says whether there was something.
 fn fill_in(turn: &mut Turn, place: &Place<'_>) -> bool {
     let mut filled = false;
     if turn.cwd.is_none() {
         // As it stands: it names the project.
-        turn.cwd = place.cwd.filter(|cwd| !cwd.is_empty()).map(str::to_owned);
+        turn.cwd = place.cwd.filter(|cwd| is_folder(cwd)).map(str::to_owned);
         filled |= turn.cwd.is_some();
     }
     if turn.git_branch.is_none() {
@@ -437,4 +448,28 @@ fn fill_in(turn: &mut Turn, place: &Place<'_>) -> bool {
         filled |= turn.git_branch.is_some();
     }
     filled
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::unix("/home/ada/shop", true)]
+    #[case::windows("C:\\code\\shop", true)]
+    #[case::share("\\\\server\\shop", true)]
+    #[case::relative("shop", false)]
+    #[case::empty("", false)]
+    #[case::prose("/home/ada\nmy password is", false)]
+    #[case::tilde("~/shop", false)]
+    fn only_a_whole_path_is_a_folder(#[case] text: &str, #[case] expected: bool) {
+        assert_eq!(is_folder(text), expected);
+    }
+
+    #[test]
+    fn a_text_without_end_is_no_folder() {
+        assert!(!is_folder(&format!("/{}", "x".repeat(LONGEST_FOLDER))));
+    }
 }

@@ -148,7 +148,8 @@ impl Arguments<'_> {
             .into_iter()
             .find(|text| text.contains("*** "));
         let patched: Vec<&str> = patch.map(patched_files).unwrap_or_default();
-        let edits = is_changing(tool);
+        // `write_stdin` and `todo_write` change no file.
+        let edits = is_changing(tool) && (self.named_files().next().is_some() || !patched.is_empty());
         let call = if facet::is_own_tool(tool) {
             Call::Own
         } else if !patched.is_empty() || edits && command != VIEW {

@@ -102,7 +102,9 @@ fn context(path: &Path, read: &ReadFile<'_>) -> Context {
 fn sent_folder(sent: &[u8]) -> Option<String> {
     let start = memmem::find(sent, FOLDER_MARK)? + FOLDER_MARK.len();
     let length = memmem::find(&sent[start..], b")")?;
-    String::from_utf8(sent[start..start + length].to_vec()).ok()
+    // It stands in a string of JSON.
+    let quoted = [b"\"", &sent[start..start + length], b"\""].concat();
+    serde_json::from_slice(&quoted).ok()
 }
 
 /// Reads one task.

@@ -251,10 +251,17 @@ impl Codex {
 
     fn message(&mut self, item: &Payload<'_>) {
         match item.role.as_str() {
-            // Each of them is a message by itself: what the client adds, and what the person typed.
-            "user" => item.content.texts().for_each(|text| self.prompt(text)),
+            "user" => self.user(item),
             "assistant" => self.say(item.content.joined().as_ref()),
             _ => {}
+        }
+    }
+
+    /// What the client adds stands beside what the person typed, a piece each.
+    fn user(&mut self, item: &Payload<'_>) {
+        let said: Vec<&str> = item.content.texts().filter_map(prompt::said).collect();
+        if !said.is_empty() {
+            self.conversation.prompt("", &said.join("\n"));
         }
     }
 

@@ -14,6 +14,10 @@ const MACHINE_STARTS: &[&str] = &[
     "<user_shell_command>",
     "<subagent_notification>",
     "# AGENTS.md instructions",
+    // Around a picture.
+    "<image>",
+    "<image name=",
+    "</image>",
 ];
 /// How an editor's context begins, and what the request follows in it.
 const EDITOR_CONTEXT: &str = "# Context from my IDE setup:";
@@ -49,6 +53,8 @@ mod tests {
     )]
     #[case::editor_alone("# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n", None)]
     #[case::aborted("<turn_aborted>\nThe user interrupted", None)]
+    #[case::picture("<image name=[Image #1]>", None)]
+    #[case::picture_ends("</image>", None)]
     #[case::blank(" \n", None)]
     fn only_a_persons_words_are_a_prompt(#[case] text: &str, #[case] expected: Option<&str>) {
         assert_eq!(said(text), expected);
