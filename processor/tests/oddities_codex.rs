@@ -302,3 +302,40 @@ fn an_archive_is_read_from_its_start_and_stands_at_its_end() {
     assert_eq!((advance.read.offset.0, advance.committed.offset.0), (packed.len() as u64, 0));
     assert_eq!(advance.turns.iter().map(Turn::answer).collect::<Vec<_>>(), [""]);
 }
+
+/// What is read of a prompt that stands there as an event and as an item of these pieces, in both orders.
+fn prompts_in_both_orders(event: &str, pieces: &str) -> [Vec<String>; 2] {
+    let event = format!(
+        r#"{{"timestamp":"2026-03-01T10:00:01.000Z","type":"event_msg","payload":{{"type":"user_message","message":"{event}"}}}}"#
+    );
+    let item = format!(
+        r#"{{"timestamp":"2026-03-01T10:00:01.000Z","type":"response_item","payload":{{"type":"message","role":"user","content":[{pieces}]}}}}"#
+    );
+    [[&event, &item], [&item, &event]].map(|[first, second]| {
+        let turns = read_lines(&[first, second]).turns;
+        prompts(&turns).into_iter().map(str::to_owned).collect()
+    })
+}
+
+#[test]
+fn what_stands_around_pictures_is_no_prompt() {
+    let named = r#"{"type":"input_text","text":"<image name=[Image #1]>"},{"type":"input_image"},{"type":"input_text","text":"</image>"},{"type":"input_text","text":"Why?"}"#;
+    let bare = r#"{"type":"input_text","text":"Why?"},{"type":"input_text","text":"<image>"},{"type":"input_image"},{"type":"input_text","text":"</image>"}"#;
+    for pieces in [named, bare] {
+        assert_eq!(prompts_in_both_orders("Why?", pieces), [["Why?"], ["Why?"]]);
+    }
+}
+
+#[test]
+fn the_pieces_of_a_prompt_are_one() {
+    let pieces = r#"{"type":"input_text","text":"Why twice?"},{"type":"input_text","text":"See the basket."}"#;
+    let [event_first, item_first] = prompts_in_both_orders("Why twice?See the basket.", pieces);
+    assert_eq!(event_first, ["Why twice?See the basket."]);
+    assert_eq!(item_first, ["Why twice?\nSee the basket."]);
+}
+
+#[test]
+fn the_pieces_of_a_prompt_without_an_envelope_are_one() {
+    let line = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>"},{"type":"input_text","text":"Why twice?"},{"type":"input_text","text":"See the basket."}]}"#;
+    assert_eq!(prompts(&read_lines(&[line]).turns), ["Why twice?\nSee the basket."]);
+}

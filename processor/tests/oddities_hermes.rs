@@ -4,7 +4,11 @@
 #[path = "support/shared.rs"]
 mod shared;
 
+use std::path::Path;
+
 use remembrancer_processor::ingest::{Advance, Shape};
+use remembrancer_schema::TurnUid;
+use serde_json::json;
 
 fn read(ends: &str) -> Vec<Advance> {
     shared::transcripts("hermes", ends)
@@ -47,4 +51,30 @@ fn oddity_59_messages_without_ids_and_times_take_the_sessions() {
         assert_eq!(advance.turns[0].cwd.as_deref(), Some("/tmp/hermes-drift"));
         assert_eq!(advance.turns[0].facets().errors, ["No results."]);
     }
+}
+
+/// The uids of the turns of a log with these prompts.
+fn uids(prompts: &[&str]) -> Vec<TurnUid> {
+    let messages: Vec<_> = prompts
+        .iter()
+        .map(|prompt| json!({"role": "user", "content": prompt}))
+        .collect();
+    let log = json!({"session_id": "s", "session_start": "2026-03-01T10:00:00", "messages": messages}).to_string();
+    let path = Path::new("/home/ada/.hermes/sessions/session_s.json");
+    let advance = shared::read("hermes", Shape::Document, path, log.as_bytes(), &|_| None);
+    advance.turns.iter().map(|turn| turn.uid).collect()
+}
+
+#[test]
+fn a_prompt_that_is_given_often_stays_the_same_when_earlier_ones_are_taken_out() {
+    let whole = uids(&["Why twice?", "go on", "And the till?", "go on", "Then test it.", "go on"]);
+    let compacted = uids(&[
+        "[CONTEXT SUMMARY] rounding",
+        "And the till?",
+        "go on",
+        "Then test it.",
+        "go on",
+    ]);
+    assert_eq!(compacted[1..], whole[3..]);
+    assert!(!whole.contains(&compacted[0]));
 }

@@ -4,44 +4,23 @@
 //! thread closes every open turn. A restart begins at the oldest open turn and finds the same turns again, since nothing
 //! that a parser knows of an open turn comes from before its beginning.
 
+mod open_turn;
+mod place;
 mod rewrite;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use remembrancer_schema::{Facets, Origin, SessionKey, SessionUpdate, UnixMillis};
+use remembrancer_schema::{Origin, SessionKey, SessionUpdate, UnixMillis};
 
 use super::agent::Agent;
-use super::narration;
 use super::problem::{LineProblem, ProblemKind};
 use super::redact::{redact, redact_head};
 use super::tool::Call;
-use super::turn::{Step, Turn, TurnName, short_hash};
+use super::turn::{Turn, TurnName, short_hash};
 use super::{ResumePoint, SourceInfo, text};
 
-/// Bytes of the agent's text that are kept of one turn while it is read; an episode keeps less.
-const TURN_TEXT_CAP: usize = 128 * 1024;
-/// Entries of one kind of facet that one step keeps.
-const STEP_FACET_CAP: usize = 64;
-
-/// The record that something comes from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
-    /// The record's id, or empty.
-    pub(crate) id: &'a str,
-    /// Its timestamp as written, or empty.
-    pub(crate) written: &'a str,
-    /// Its time, or that of the record before it.
-    pub(crate) at: UnixMillis,
-    /// Its session id.
-    pub(crate) session: &'a str,
-    /// Its working folder.
-    pub(crate) cwd: Option<&'a str>,
-    /// Its branch.
-    pub(crate) git_branch: Option<&'a str>,
-    /// Where it begins; the turn is not filled in.
-    pub(crate) start: ResumePoint,
-}
+pub(crate) use place::Place;
 
 /// A turn that may still grow.
 #[derive(Debug)]
@@ -58,96 +37,9 @@ pub(crate) struct OpenTurn {
     seen: HashSet<u64>,
     /// The steps whose text may be written again, by the message's id.
     rewritable: HashMap<u64, usize>,
-    /// The prompt as it stood before it was redacted.
-    prompt_hash: u64,
+    /// The spelling of the prompt as it stood before it was redacted.
+    spelling: u64,
     text_bytes: usize,
-}
-
-impl OpenTurn {
-    /// Notes a record; false if this turn had it already.
-    pub(crate) fn is_new(&mut self, id: &str) -> bool {
-        id.is_empty() || self.seen.insert(short_hash(id))
-    }
-
-    /// Adds a text of the agent, without its announcements.
-    pub(crate) fn say(&mut self, at: UnixMillis, raw: &str) {
-        if self.text_bytes < TURN_TEXT_CAP {
-            let cleaned = text::clean(raw);
-            let redacted = redact(&cleaned);
-            self.keep_text(at, &narration::strip(&redacted));
-        }
-    }
-
-    /// Adds a text whole.
-    pub(crate) fn add_text(&mut self, at: UnixMillis, text: &str) {
-        if self.text_bytes < TURN_TEXT_CAP {
-            self.keep_text(at, &redact(text));
-        }
-    }
-
-    /// Keeps a redacted text as far as there is room.
-    fn keep_text(&mut self, at: UnixMillis, redacted: &str) {
-        let text = text::head(redacted.trim(), TURN_TEXT_CAP - self.text_bytes);
-        if text.is_empty() {
-            return;
-        }
-        self.text_bytes += text.len();
-        self.turn.carried_summary = None;
-        self.turn.steps.push(Step {
-            at,
-            text: text.to_owned(),
-            facets: Facets::default(),
-        });
-        self.dirty = true;
-    }
-
-    /// Notes that a commit was made.
-    pub(crate) fn note_commit(&mut self) {
-        self.dirty |= !self.turn.committed;
-        self.turn.committed = true;
-    }
-
-    /// Notes that a command failed.
-    pub(crate) fn note_failure(&mut self, command: &str) {
-        self.failing.retain(|(other, _)| other != command);
-        self.failing.push((command.to_owned(), false));
-    }
-
-    /// Notes that something was changed.
-    pub(crate) fn note_change(&mut self) {
-        self.failing.iter_mut().for_each(|(_, changed)| *changed = true);
-    }
-
-    /// Notes that a command succeeded: the error is fixed if the same command failed before a change.
-    pub(crate) fn note_success(&mut self, command: &str) {
-        let fixed = self.failing.iter().any(|(other, changed)| *changed && other == command);
-        self.dirty |= fixed && !self.turn.error_fixed;
-        self.turn.error_fixed |= fixed;
-    }
-
-    /// Adds to what was touched since the last text.
-    pub(crate) fn touch(&mut self, at: UnixMillis, add: impl FnOnce(&mut Facets)) {
-        if self.turn.steps.is_empty() {
-            self.turn.steps.push(Step {
-                at,
-                text: String::new(),
-                facets: Facets::default(),
-            });
-        }
-        if let Some(step) = self.turn.steps.last_mut() {
-            add(&mut step.facets);
-            let Facets {
-                files,
-                commands,
-                errors,
-                tools,
-            } = &mut step.facets;
-            for list in [files, commands, errors, tools] {
-                list.truncate(STEP_FACET_CAP);
-            }
-        }
-        self.dirty = true;
-    }
 }
 
 /// Builds turns of one source.
@@ -205,7 +97,7 @@ impl Assembler {
     pub(crate) fn open_main(&mut self, place: &Place<'_>, origin: Origin, prompt: String, discard: bool) {
         if let Some(open) = &mut self.main {
             let untouched = open.turn.steps.is_empty() && open.turn.carried_summary.is_none();
-            let repeats = untouched && open.prompt_hash == short_hash(&prompt);
+            let repeats = untouched && open.spelling == spelling(&prompt);
             let same_record = !place.id.is_empty() && !open.is_new(place.id);
             if repeats || same_record {
                 return;
@@ -248,7 +140,7 @@ impl Assembler {
             self.main = Some(open);
         }
         let open = self.main.as_mut().expect("invariant: the main turn was just opened");
-        open.dirty |= fill_in(&mut open.turn, place);
+        open.dirty |= place.fill_in(&mut open.turn);
         open
     }
 
@@ -351,7 +243,7 @@ impl Assembler {
             }
         };
         let uid = name.uid(self.agent);
-        let prompt_hash = short_hash(&prompt);
+        let spelling = spelling(&prompt);
         let redacted = Some(redact(&prompt))
             .filter(|text| matches!(text, Cow::Owned(_)))
             .map(Cow::into_owned);
@@ -370,7 +262,7 @@ impl Assembler {
             committed: false,
             error_fixed: false,
         };
-        fill_in(&mut turn, place);
+        place.fill_in(&mut turn);
         OpenTurn {
             turn,
             calls: HashMap::new(),
@@ -383,7 +275,7 @@ impl Assembler {
             dirty: true,
             seen: HashSet::from([short_hash(place.id)]),
             rewritable: HashMap::new(),
-            prompt_hash,
+            spelling,
             text_bytes: 0,
         }
     }
@@ -421,55 +313,8 @@ impl Assembler {
     }
 }
 
-/// Longest path of a folder, in bytes: `PATH_MAX` of Linux.
-const LONGEST_FOLDER: usize = 4_096;
-
-/// Whether a text can be the whole path of a folder, on whatever system: anything else would be stored as one, unredacted.
-fn is_folder(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let has_drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
-    let is_whole = has_drive || text.starts_with('/') || text.starts_with("\\\\");
-    is_whole && text.len() <= LONGEST_FOLDER && !text.contains(char::is_control)
-}
-
-/// Takes from a record what its turn still lacks; says whether there was something.
-fn fill_in(turn: &mut Turn, place: &Place<'_>) -> bool {
-    let mut filled = false;
-    if turn.cwd.is_none() {
-        // As it stands: it names the project.
-        turn.cwd = place.cwd.filter(|cwd| is_folder(cwd)).map(str::to_owned);
-        filled |= turn.cwd.is_some();
-    }
-    if turn.git_branch.is_none() {
-        turn.git_branch = place
-            .git_branch
-            .filter(|branch| !branch.is_empty())
-            .map(|branch| redact(branch).into_owned());
-        filled |= turn.git_branch.is_some();
-    }
-    filled
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case::unix("/home/ada/shop", true)]
-    #[case::windows("C:\\code\\shop", true)]
-    #[case::share("\\\\server\\shop", true)]
-    #[case::relative("shop", false)]
-    #[case::empty("", false)]
-    #[case::prose("/home/ada\nmy password is", false)]
-    #[case::tilde("~/shop", false)]
-    fn only_a_whole_path_is_a_folder(#[case] text: &str, #[case] expected: bool) {
-        assert_eq!(is_folder(text), expected);
-    }
-
-    #[test]
-    fn a_text_without_end_is_no_folder() {
-        assert!(!is_folder(&format!("/{}", "x".repeat(LONGEST_FOLDER))));
-    }
+/// A stand-in for a prompt that is the same whatever white space parts its pieces: where an agent writes it twice, it may join
+/// them otherwise.
+fn spelling(prompt: &str) -> u64 {
+    short_hash(&prompt.split_whitespace().collect::<String>())
 }

@@ -149,7 +149,7 @@ impl Arguments<'_> {
             .find(|text| text.contains("*** "));
         let patched: Vec<&str> = patch.map(patched_files).unwrap_or_default();
         // `write_stdin` and `todo_write` change no file.
-        let edits = is_changing(tool) && (self.named_files().next().is_some() || !patched.is_empty());
+        let edits = is_changing(tool) && self.named_files().next().is_some();
         let call = if facet::is_own_tool(tool) {
             Call::Own
         } else if !patched.is_empty() || edits && command != VIEW {

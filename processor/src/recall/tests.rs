@@ -233,6 +233,7 @@ fn batch(turn: TurnUpsert) -> IngestBatch {
         mtime: NOW,
         position,
         generation: 0,
+        whole: false,
         records_delta: 1,
         skipped_delta: 0,
         problems: Vec::new(),

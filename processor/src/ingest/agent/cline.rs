@@ -62,8 +62,8 @@ const BOOKKEEPING: &[&str] = &[
 const CHANGES_MARK: &str = "HAS_CHANGES";
 /// What ends a command that waits for approval.
 const APPROVAL_MARK: &str = "REQ_APP";
-/// What stands before the working folder in what the model was sent.
-const FOLDER_MARK: &[u8] = b"Working Directory (";
+/// What stands before and after the working folder in what the model was sent.
+const FOLDER_MARKS: [&[u8]; 2] = [b"# Current Working Directory (", b") Files"];
 
 pub(super) const DESCRIPTION: Description = Description {
     id: "cline",
@@ -100,8 +100,9 @@ fn context(path: &Path, read: &ReadFile<'_>) -> Context {
 
 /// The working folder as the model was told of it.
 fn sent_folder(sent: &[u8]) -> Option<String> {
-    let start = memmem::find(sent, FOLDER_MARK)? + FOLDER_MARK.len();
-    let length = memmem::find(&sent[start..], b")")?;
+    let [before, after] = FOLDER_MARKS;
+    let start = memmem::find(sent, before)? + before.len();
+    let length = memmem::find(&sent[start..], after)?;
     // It stands in a string of JSON.
     let quoted = [b"\"", &sent[start..start + length], b"\""].concat();
     serde_json::from_slice(&quoted).ok()
@@ -182,22 +183,27 @@ mod tests {
 
     use super::*;
 
+    const HISTORY: &str = "state/taskHistory.json";
+    const SENT: &str = "tasks/2/api_conversation_history.json";
+
     #[rstest]
     #[case::history(
-        "state/taskHistory.json",
-        r#"[{"id":"1","cwdOnTaskInitialization":"/no"},{"id":"2","cwdOnTaskInitialization":"/home/ada/shop"}]"#
+        HISTORY,
+        r#"[{"id":"1","cwdOnTaskInitialization":"/no"},{"id":"2","cwdOnTaskInitialization":"/home/ada/shop"}]"#,
+        Some("/home/ada/shop")
     )]
-    #[case::sent(
-        "tasks/2/api_conversation_history.json",
-        r"# Current Working Directory (/home/ada/shop) Files\nsrc/"
+    #[case::sent(SENT, r"# Current Working Directory (/home/ada/shop) Files\nsrc/", Some("/home/ada/shop"))]
+    #[case::sent_with_brackets(
+        SENT,
+        r"# Current Working Directory (/home/ada/shop (2)) Files\n",
+        Some("/home/ada/shop (2)")
     )]
-    fn a_tasks_folder_is_known_by_the_files_beside_it(#[case] file: &str, #[case] content: &str) {
+    #[case::sent_escaped(SENT, r"# Current Working Directory (C:\\code\\shop) Files\n", Some(r"C:\code\shop"))]
+    #[case::sent_by_a_person(SENT, r"My Working Directory (the second) Files", None)]
+    fn a_tasks_folder_is_known_by_the_files_beside_it(#[case] file: &str, #[case] content: &str, #[case] folder: Option<&str>) {
         let found = context(Path::new("/s/tasks/2/ui_messages.json"), &|path| {
             (path == Path::new("/s").join(file)).then(|| content.as_bytes().to_vec())
         });
-        assert_eq!(
-            (found.session.as_deref(), found.cwd.as_deref()),
-            (Some("2"), Some("/home/ada/shop"))
-        );
+        assert_eq!((found.session.as_deref(), found.cwd.as_deref()), (Some("2"), folder));
     }
 }

@@ -14,6 +14,7 @@ use super::{Context, Description, Shape, has_extension};
 use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
 use crate::ingest::json::{RecordSink, read_values};
+use crate::ingest::lenient::Prose;
 use crate::ingest::line::Line;
 use crate::ingest::parse::Parse;
 use crate::ingest::problem::ProblemKind;
@@ -228,7 +229,7 @@ impl Codex {
     fn event(&mut self, event: &Payload<'_>) {
         match event.kind.as_str() {
             "task_started" | "turn_started" => self.conversation.turn_begins(),
-            "user_message" => self.prompt(event.message.joined().as_ref()),
+            "user_message" => self.prompt(&event.message),
             "agent_message" => self.say(event.message.joined().as_ref()),
             "task_complete" => self.say(event.last_agent_message.as_str()),
             "thread_name_updated" => self.conversation.title(event.thread_name.as_str()),
@@ -242,7 +243,7 @@ impl Codex {
     /// An item of the paginated history.
     fn completed(&mut self, item: &wire::Completed<'_>) {
         match item.kind.as_str() {
-            "UserMessage" => self.prompt(item.content.joined().as_ref()),
+            "UserMessage" => self.prompt(&item.content),
             "AgentMessage" => self.say(item.content.joined().as_ref()),
             "Plan" => self.say(item.text.as_str()),
             _ => {}
@@ -251,17 +252,9 @@ impl Codex {
 
     fn message(&mut self, item: &Payload<'_>) {
         match item.role.as_str() {
-            "user" => self.user(item),
+            "user" => self.prompt(&item.content),
             "assistant" => self.say(item.content.joined().as_ref()),
             _ => {}
-        }
-    }
-
-    /// What the client adds stands beside what the person typed, a piece each.
-    fn user(&mut self, item: &Payload<'_>) {
-        let said: Vec<&str> = item.content.texts().filter_map(prompt::said).collect();
-        if !said.is_empty() {
-            self.conversation.prompt("", &said.join("\n"));
         }
     }
 
@@ -273,7 +266,7 @@ impl Codex {
             &record.content
         };
         match (record.kind.as_str(), record.role.as_str()) {
-            ("" | "message", "user") => text.texts().for_each(|text| self.prompt(text)),
+            ("" | "message", "user") => self.prompt(text),
             ("" | "message", "assistant") => self.say(text.joined().as_ref()),
             ("", "") if !record.id.as_str().is_empty() => self.conversation.session(record.id.as_str()),
             ("tool_call" | "function_call", _) => {
@@ -300,9 +293,11 @@ impl Codex {
         self.conversation.result(item.call_id.as_str(), failed, content);
     }
 
-    fn prompt(&mut self, text: &str) {
-        if let Some(said) = prompt::said(text) {
-            self.conversation.prompt("", said);
+    /// What the client adds stands beside what the person typed, a piece each.
+    fn prompt(&mut self, content: &Prose<'_>) {
+        let said: Vec<&str> = content.texts().filter_map(prompt::said).collect();
+        if !said.is_empty() {
+            self.conversation.prompt("", &said.join("\n"));
         }
     }
 

@@ -1,5 +1,6 @@
-//! Hermes Agent's session logs: one JSON document each, beside its database. No message has an id or a time: one is known by
-//! its session, its text and how often that was said before.
+//! Hermes Agent's session logs: one JSON document each, beside its database. No message has an id or a time: a prompt is known
+//! by its session, its text, the prompt before it, and how often the two followed each other. So a compaction that takes out
+//! earlier prompts renames the first one it leaves, and no other.
 
 mod wire;
 
@@ -44,7 +45,9 @@ pub(super) const DESCRIPTION: Description = Description {
 #[derive(Debug)]
 struct Hermes {
     conversation: Conversation,
-    /// How often each prompt was given.
+    /// The prompt before.
+    before: String,
+    /// How often each prompt was given after the same one.
     given: HashMap<String, u32>,
 }
 
@@ -52,6 +55,7 @@ impl Hermes {
     fn new(info: &SourceInfo, from: ResumePoint) -> Self {
         Self {
             conversation: Conversation::new(info, from),
+            before: String::new(),
             given: HashMap::new(),
         }
     }
@@ -94,9 +98,11 @@ impl Hermes {
     }
 
     fn prompt(&mut self, text: &str) {
-        let times = self.given.entry(text.to_owned()).or_default();
+        let before = std::mem::replace(&mut self.before, text.to_owned());
+        let pair = format!("{before}\0{text}");
+        let times = self.given.entry(pair.clone()).or_default();
         *times += 1;
-        let id = format!("{}\n{times}\n{text}", self.conversation.session_id());
+        let id = format!("{}\n{times}\n{pair}", self.conversation.session_id());
         if MACHINE_STARTS.iter().any(|start| text.trim_start().starts_with(start)) {
             self.conversation.machine_prompt(&id, text);
         } else {

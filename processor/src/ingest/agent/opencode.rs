@@ -6,6 +6,8 @@
 
 mod wire;
 
+use std::cell::LazyCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use self::wire::{Ids, Message, Part, Session};
@@ -57,13 +59,17 @@ fn context(path: &Path, read: &ReadFile<'_>) -> Context {
         return Context::default();
     };
     let (messages, parts) = (storage.join("message"), storage.join("part"));
-    let loose = files(&parts, read);
+    let loose = LazyCell::new(|| loose_parts(&parts, read));
     let piece = |path: PathBuf| {
         let content = read(&path)?;
-        let mut own = folder_of(&parts, stem(&path), &content, read);
-        if own.is_empty() {
-            own = loose_parts(&loose, stem(&path), &content, read);
-        }
+        let named = folder_of(&parts, stem(&path), &content, read);
+        let own = if named.is_empty() {
+            let by_name = loose.get(stem(&path));
+            let by_id = || loose.get(ids_of(&content).own.as_str());
+            by_name.or_else(by_id).unwrap_or(&named)
+        } else {
+            &named
+        };
         Some(Piece {
             name: stem(&path).to_owned(),
             parts: own.iter().filter_map(|part| read(part)).collect(),
@@ -96,17 +102,16 @@ fn folder_of(place: &Path, stem: &str, content: &[u8], read: &ReadFile<'_>) -> V
     files(&place.join(id), read)
 }
 
-/// The parts of a message among those that lie in no folder of its own.
-fn loose_parts(loose: &[PathBuf], stem: &str, content: &[u8], read: &ReadFile<'_>) -> Vec<PathBuf> {
-    let ids = ids_of(content);
-    let is_its = |path: &&PathBuf| {
-        let part = read(path).unwrap_or_default();
-        let message = ids_of(&part).message;
-        message
-            .filled()
-            .is_some_and(|message| message == stem || message == ids.own.as_str())
-    };
-    loose.iter().filter(is_its).cloned().collect()
+/// The parts that lie in no message's folder, by their message.
+fn loose_parts(parts: &Path, read: &ReadFile<'_>) -> HashMap<String, Vec<PathBuf>> {
+    let mut loose: HashMap<String, Vec<PathBuf>> = HashMap::new();
+    for path in files(parts, read) {
+        let content = read(&path).unwrap_or_default();
+        if let Some(message) = ids_of(&content).message.filled() {
+            loose.entry(message.to_owned()).or_default().push(path);
+        }
+    }
+    loose
 }
 
 fn ids_of(content: &[u8]) -> Ids<'_> {
@@ -200,5 +205,38 @@ impl RecordSink for OpenCode {
 
     fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
         self.conversation.assembler().problem(kind, at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn loose_parts_are_looked_through_once() {
+        let files = HashMap::from([
+            ("/s/session/shop/ses.json", r#"{"id":"ses"}"#),
+            ("/s/message/ses", "a.json\nb.json\nc.json"),
+            ("/s/message/ses/a.json", r#"{"id":"a"}"#),
+            ("/s/message/ses/b.json", r#"{"id":"b"}"#),
+            ("/s/message/ses/c.json", r#"{"id":"other"}"#),
+            ("/s/part", "1.json\n2.json\n3.json"),
+            ("/s/part/1.json", r#"{"messageID":"a","text":"1"}"#),
+            ("/s/part/2.json", r#"{"messageID":"other","text":"2"}"#),
+            ("/s/part/3.json", r#"{"messageID":"a","text":"3"}"#),
+        ]);
+        let reads = RefCell::new(HashMap::<PathBuf, u32>::new());
+        let found = context(Path::new("/s/session/shop/ses.json"), &|path| {
+            *reads.borrow_mut().entry(path.to_owned()).or_default() += 1;
+            files.get(path.to_str()?).map(|content| content.as_bytes().to_vec())
+        });
+        let parts: Vec<usize> = found.pieces.iter().map(|piece| piece.parts.len()).collect();
+        assert_eq!(parts, [2, 0, 1]);
+        // Once for its message, and once as that one's part.
+        let is_part = |path: &Path| path.starts_with("/s/part") && has_extension(path, "json");
+        let reads = reads.into_inner();
+        assert!(reads.iter().all(|(path, times)| !is_part(path) || *times <= 2), "{reads:?}");
     }
 }

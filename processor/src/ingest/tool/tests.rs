@@ -54,6 +54,23 @@ fn what_a_call_names_is_kept(#[case] tool: &str, #[case] arguments: Value, #[cas
     );
 }
 
+#[rstest]
+#[case::editor("edit", json!({"path": "a.rs"}), true)]
+#[case::patch("apply_patch", json!({"input": "*** Begin Patch\n*** Update File: a.rs\n"}), true)]
+#[case::reader("read_file", json!({"path": "a.rs"}), false)]
+#[case::keys("write_stdin", json!({"session_id": 1, "chars": "y"}), false)]
+#[case::tasks("todo_write", json!({"todos": [{"content": "Round once"}]}), false)]
+#[case::elsewhere("create_issue", json!({"title": "Rounds twice"}), false)]
+fn what_names_no_file_changes_none(#[case] tool: &str, #[case] arguments: Value, #[case] mends: bool) {
+    let test = || json!({"command": "cargo test"});
+    let (.., fixed) = touched(&[
+        ("shell", test(), true, "error[E0308]: mismatched types"),
+        (tool, arguments, false, ""),
+        ("shell", test(), false, "ok"),
+    ]);
+    assert_eq!(fixed, mends);
+}
+
 #[test]
 fn an_error_is_kept_and_its_mending_seen() {
     let test = || json!({"command": "cargo test"});

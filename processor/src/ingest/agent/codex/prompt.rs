@@ -14,10 +14,6 @@ const MACHINE_STARTS: &[&str] = &[
     "<user_shell_command>",
     "<subagent_notification>",
     "# AGENTS.md instructions",
-    // Around a picture.
-    "<image>",
-    "<image name=",
-    "</image>",
 ];
 /// How an editor's context begins, and what the request follows in it.
 const EDITOR_CONTEXT: &str = "# Context from my IDE setup:";
@@ -26,7 +22,7 @@ const REQUEST: &str = "## My request for Codex:";
 /// What the person said; `None` where it is the client's.
 pub(super) fn said(text: &str) -> Option<&str> {
     let text = text.trim();
-    if MACHINE_STARTS.iter().any(|start| text.starts_with(start)) {
+    if is_picture_tag(text) || MACHINE_STARTS.iter().any(|start| text.starts_with(start)) {
         return None;
     }
     let said = if text.starts_with(EDITOR_CONTEXT) {
@@ -35,6 +31,12 @@ pub(super) fn said(text: &str) -> Option<&str> {
         text
     };
     (!said.is_empty()).then_some(said)
+}
+
+/// Whether it is what stands before or after a picture, a piece by itself.
+fn is_picture_tag(text: &str) -> bool {
+    let is_named = |rest: &str| rest.ends_with('>');
+    matches!(text, "<image>" | "</image>") || text.strip_prefix("<image name=").is_some_and(is_named)
 }
 
 #[cfg(test)]
@@ -54,7 +56,9 @@ mod tests {
     #[case::editor_alone("# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n", None)]
     #[case::aborted("<turn_aborted>\nThe user interrupted", None)]
     #[case::picture("<image name=[Image #1]>", None)]
+    #[case::bare_picture("<image>", None)]
     #[case::picture_ends("</image>", None)]
+    #[case::of_pictures("<image> is not closed", Some("<image> is not closed"))]
     #[case::blank(" \n", None)]
     fn only_a_persons_words_are_a_prompt(#[case] text: &str, #[case] expected: Option<&str>) {
         assert_eq!(said(text), expected);
