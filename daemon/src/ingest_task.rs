@@ -11,15 +11,17 @@ mod open_files;
 mod rescan;
 mod troubles;
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::path::{Component, Path, PathBuf};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use batch::Reading;
 use open_files::OpenFiles;
+use remembrancer_processor::ingest::Shape;
 use remembrancer_processor::{Deadline, Stopwatch};
 use remembrancer_schema::{ProjectId, QueryError, Reader, Writer};
+use rescan::SETTLE;
 use troubles::Troubles;
 
 use crate::causes::with_causes;
@@ -47,8 +49,8 @@ const BATCH_BYTES: usize = 2 * CHUNK_BYTES;
 const BATCH_FILES: usize = 64;
 /// How long ingest rests after the store could not be written, before it tries again.
 const AFTER_FAILURE: Duration = Duration::from_secs(10);
-/// When everything is looked at once more after a folder appeared: its own watch has begun by then.
-const SETTLE: Duration = Duration::from_millis(250);
+/// How long a changed document waits to be read, all of it again: some agents write theirs anew with every word.
+const DOCUMENT_WAIT: Duration = Duration::from_secs(2);
 /// How often a paused ingest looks whether the pause is over.
 const PAUSED_LOOK: Duration = Duration::from_millis(500);
 
@@ -92,12 +94,16 @@ pub(crate) struct Ingest {
     open: OpenFiles,
     projects: HashMap<String, Option<ProjectId>>,
     backfill: VecDeque<PathBuf>,
+    /// Documents that changed, and when each is the backfill's first.
+    waiting: BTreeMap<PathBuf, Deadline>,
     reread: HashSet<PathBuf>,
     /// How many times reading everything again was asked for and is not done yet.
     rereads: u64,
     troubles: Troubles,
     flushes: Vec<tokio::sync::oneshot::Sender<()>>,
     next_scan: Deadline,
+    /// When a hint may lead to a look at everything again.
+    settled: Deadline,
 }
 
 /// Why a file could not be taken up.
@@ -142,10 +148,12 @@ impl Ingest {
             open: OpenFiles::default(),
             projects: HashMap::new(),
             backfill: VecDeque::new(),
+            waiting: BTreeMap::new(),
             reread: HashSet::new(),
             rereads: 0,
             flushes: Vec::new(),
             next_scan: Deadline::after(Duration::ZERO),
+            settled: Deadline::after(Duration::ZERO),
         }
     }
 
@@ -158,6 +166,7 @@ impl Ingest {
             if mail.stop {
                 return;
             }
+            let at_once = !mail.flushes.is_empty();
             self.flushes.extend(mail.flushes);
             self.begin_reread(mail.rereads);
             if mail.forget_projects {
@@ -170,13 +179,14 @@ impl Ingest {
                 patience = PAUSED_LOOK;
                 continue;
             }
-            if mail.rescan || self.next_scan.has_passed() {
-                self.scan();
-            }
+            self.scan_where_due(mail.rescan);
             if mail.folder_appeared {
                 self.next_scan = Deadline::after(SETTLE);
             }
-            let worked = self.take_changed(mail.changed).and_then(|()| self.take_from_backfill());
+            let worked = self.take_changed(mail.changed).and_then(|()| {
+                self.end_waiting(at_once);
+                self.take_from_backfill()
+            });
             patience = match worked {
                 Ok(rest) => rest,
                 Err(IngestError::Gone(_)) => return,
@@ -205,11 +215,15 @@ impl Ingest {
     }
 
     /// A live change costs only what is new in that file, so it is taken at once. What is larger than that, such as a file
-    /// that was copied here, is the backfill's, lest the other live ones wait for it.
+    /// that was copied here, is the backfill's, lest the other live ones wait for it; a document is, too, after a while.
     fn take_changed(&mut self, changed: impl IntoIterator<Item = PathBuf>) -> Result<(), IngestError> {
         for path in changed {
-            let mut at_end = !self.is_ours(&path);
-            let mut steps = 0;
+            let Some((path, shape)) = self.ours(path) else { continue };
+            if shape != Shape::Lines {
+                self.waiting.entry(path).or_insert_with(|| Deadline::after(DOCUMENT_WAIT));
+                continue;
+            }
+            let (mut at_end, mut steps) = (false, 0);
             while !at_end && steps < LIVE_STEPS {
                 if self.setup.mailbox.stops() || self.setup.progress.is_paused(clock::now()) {
                     // The next start, or the scan after the pause, finds what is left.
@@ -220,20 +234,32 @@ impl Ingest {
                 steps += 1;
             }
             if !at_end {
-                self.backfill.retain(|waiting| *waiting != path);
-                self.backfill.push_front(path);
+                self.put_first(path);
             }
         }
         Ok(())
     }
 
-    /// The next files of the backfill, one step each, stored together. Returns how long the next look at the mailbox may
-    /// take.
+    fn put_first(&mut self, path: PathBuf) {
+        self.backfill.retain(|waiting| *waiting != path);
+        self.backfill.push_front(path);
+    }
+
+    /// Documents that have waited long enough are the backfill's first now; with `at_once`, all are.
+    fn end_waiting(&mut self, at_once: bool) {
+        let ready = self.waiting.extract_if(.., |_, until| at_once || until.has_passed());
+        for (path, _) in ready.collect::<Vec<_>>() {
+            self.put_first(path);
+        }
+    }
+
+    /// The next files of the backfill, one step each, stored together. Returns how long mail may be waited for.
     fn take_from_backfill(&mut self) -> Result<Duration, IngestError> {
         if self.backfill.is_empty() {
             self.end_reread()?;
             self.release_flushes();
-            return Ok(self.next_scan.remaining());
+            let next = self.waiting.values().copied().fold(self.next_scan, Deadline::min);
+            return Ok(next.remaining());
         }
         let mut watch = Stopwatch::start();
         let batch = self.next_of_backfill()?;
@@ -258,6 +284,7 @@ impl Ingest {
         let mut bytes = 0;
         while bytes < BATCH_BYTES && batch.len() < BATCH_FILES && !self.setup.mailbox.stops() {
             let Some(path) = self.backfill.pop_front() else { break };
+            self.waiting.remove(&path);
             match self.look(&path)? {
                 Look::Read(reading) => {
                     bytes += reading.bytes;
@@ -295,10 +322,12 @@ impl Ingest {
         }
     }
 
-    fn is_ours(&self, path: &Path) -> bool {
-        // Such a path would be another source of the same file, past the exclusions.
-        let is_plain = path.components().all(|part| part != Component::ParentDir);
-        is_plain && self.setup.roots.claim(path).is_some() && !self.setup.exclusions.cover(path)
+    /// The one path of a changed transcript, and how it grows; `None` where it is not to be read. By another path it would
+    /// be another source, past the exclusions.
+    fn ours(&self, path: PathBuf) -> Option<(PathBuf, Shape)> {
+        let path = self.setup.roots.as_scanned(path)?;
+        let (_, shape) = self.setup.roots.claim(&path)?;
+        (!self.setup.exclusions.cover(&path)).then_some((path, shape))
     }
 
     /// Takes one step in the file at `path`. Returns whether its end was reached.

@@ -34,7 +34,8 @@ const GIT_PATIENCE: Duration = Duration::from_secs(2);
 /// With `ask_git`, git itself is asked for the root commit where there is no origin URL: that starts a process, and so it
 /// is never done while a prompt waits.
 pub(crate) fn identify(cwd: &Path, home: Option<&Path>, ask_git: bool) -> Option<ProjectIdentity> {
-    if home == Some(cwd) || cwd == Path::new("/") {
+    // Another system's path, or a relative one, would be looked for in the folder in which this program was started.
+    if !cwd.is_absolute() || home == Some(cwd) || cwd == Path::new("/") {
         return None;
     }
     let own_key = format!("cwd:{}", cwd.display());
@@ -140,9 +141,10 @@ struct Repository {
 impl Repository {
     /// The repository that `folder` lies in, unless that is the home folder's own (a repository of dot files).
     fn around(folder: &Path, home: Option<&Path>) -> Option<Self> {
-        // Above a path of another system, or a relative one, lies the folder in which this program was started.
-        let ancestors = folder.ancestors().filter(|ancestor| ancestor.is_absolute());
-        ancestors.take_while(|ancestor| home != Some(*ancestor)).find_map(Self::at)
+        folder
+            .ancestors()
+            .take_while(|ancestor| home != Some(*ancestor))
+            .find_map(Self::at)
     }
 
     fn at(work_tree: &Path) -> Option<Self> {
@@ -361,6 +363,14 @@ mod tests {
             std::thread::yield_now();
         }
         assert_eq!(folders.within(patience, || 1), Some(1));
+    }
+
+    #[rstest]
+    #[case::relative("src")]
+    #[case::windows("C:\\code\\shop")]
+    #[case::empty("")]
+    fn what_is_no_whole_path_is_no_project(#[case] cwd: &str) {
+        assert_eq!(identify(Path::new(cwd), None, false), None);
     }
 
     #[test]

@@ -38,6 +38,17 @@ impl Roots {
         self.folders().any(|root| path.starts_with(root) || root.starts_with(path))
     }
 
+    /// The path by which a look at everything comes to the file at `path`, which may lead over links or `..`. `None` where
+    /// it does not come to it: where the file lies below no root, or elsewhere once links are followed. One that is gone
+    /// stands as it is written.
+    pub(crate) fn as_scanned(&self, path: PathBuf) -> Option<PathBuf> {
+        let root = self.folders().find(|root| path.starts_with(root))?;
+        let (Ok(real), Ok(real_root)) = (path.canonicalize(), root.canonicalize()) else {
+            return Some(path);
+        };
+        Some(root.join(real.strip_prefix(real_root).ok()?))
+    }
+
     /// Whose transcript the file at `path` is, and how it grows; `None` where it is none.
     pub(crate) fn claim(&self, path: &Path) -> Option<(Agent, Shape)> {
         self.0
@@ -68,5 +79,38 @@ mod tests {
             root("codex", "/h/.codex/sessions"),
         ]);
         assert_eq!(roots.claim(Path::new(path)).map(|(agent, _)| agent.id()), agent);
+    }
+
+    #[rstest]
+    #[case::as_it_is("root/there/s.jsonl", Some("root/there/s.jsonl"))]
+    #[case::up_and_down("root/there/../there/s.jsonl", Some("root/there/s.jsonl"))]
+    #[case::over_a_link("root/moved/s.jsonl", Some("root/there/s.jsonl"))]
+    #[case::gone("root/there/gone.jsonl", Some("root/there/gone.jsonl"))]
+    #[case::out_by_a_link("root/out/s.jsonl", None)]
+    #[case::out_by_a_linked_file("root/s.jsonl", None)]
+    #[case::out_by_dots("root/../elsewhere/s.jsonl", None)]
+    #[case::outside("elsewhere/s.jsonl", None)]
+    fn a_file_has_one_path(#[case] path: &str, #[case] expected: Option<&str>) {
+        let place = tempfile::tempdir().unwrap();
+        let at = |path: &str| place.path().join(path);
+        for folder in ["real/there", "elsewhere"] {
+            fs_err::create_dir_all(at(folder)).unwrap();
+            fs_err::write(at(folder).join("s.jsonl"), "").unwrap();
+        }
+        // The root itself may be a link: the scan follows that one.
+        let links = [
+            ("root", "real"),
+            ("real/moved", "real/there"),
+            ("real/out", "elsewhere"),
+            ("real/s.jsonl", "elsewhere/s.jsonl"),
+        ];
+        for (link, target) in links {
+            fs_err::os::unix::fs::symlink(at(target), at(link)).unwrap();
+        }
+        let roots = Roots::new(vec![Root {
+            agent: Agent::CLAUDE_CODE,
+            folder: at("root"),
+        }]);
+        assert_eq!(roots.as_scanned(at(path)), expected.map(at));
     }
 }

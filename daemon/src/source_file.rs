@@ -81,7 +81,6 @@ impl SourceFile {
         if shape != Shape::Lines {
             return Ok(Self {
                 shape,
-                counted: known.is_some(),
                 ..Self::from_start(agent, stat, 0)
             });
         }
@@ -164,13 +163,18 @@ impl SourceFile {
         })
     }
 
+    /// Whether only what is new of the file is read next time: else there is no use in keeping this.
+    pub(crate) fn grows(&self) -> bool {
+        self.shape == Shape::Lines
+    }
+
     /// Whether the file on disk still continues what this reader has read, the half line that the parser holds included:
     /// one that was cut off must not be joined with what was written in its place.
     ///
     /// # Errors
     /// The file system's error.
     pub(crate) fn still_continues(&self, stat: &FileStat) -> std::io::Result<bool> {
-        if self.shape != Shape::Lines || stat.inode != self.inode || stat.size < self.next {
+        if stat.inode != self.inode || stat.size < self.next {
             return Ok(false);
         }
         let Some(position) = &self.position else { return Ok(true) };
@@ -256,6 +260,7 @@ impl SourceFile {
             mtime: stat.mtime,
             position,
             generation: self.generation,
+            whole: self.shape != Shape::Lines,
             records_delta: if self.counted { 0 } else { advance.records },
             skipped_delta: if self.counted { 0 } else { advance.skipped },
             problems: if self.counted {
@@ -316,3 +321,6 @@ fn counted(problems: &[LineProblem]) -> Vec<ProblemCount> {
     }
     counts
 }
+
+#[cfg(test)]
+mod tests;

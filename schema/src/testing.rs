@@ -156,6 +156,7 @@ pub(crate) fn source(path: &str) -> SourceUpdate {
             tail_len: 100,
         },
         generation: 0,
+        whole: false,
         records_delta: 4,
         skipped_delta: 0,
         problems: Vec::new(),

@@ -84,6 +84,7 @@ fn batch(turns: Vec<TurnUpsert>) -> IngestBatch {
                 tail_len: 1,
             },
             generation: 0,
+            whole: false,
             records_delta: 1,
             skipped_delta: 0,
             problems: Vec::new(),

@@ -133,6 +133,7 @@ fn batch(turns: Vec<TurnUpsert>) -> IngestBatch {
             mtime: UnixMillis(0),
             position: SourcePosition::default(),
             generation: 0,
+            whole: false,
             records_delta: 0,
             skipped_delta: 0,
             problems: Vec::new(),

@@ -112,6 +112,7 @@ fn source() -> SourceUpdate {
             tail_len: 1,
         },
         generation: 0,
+        whole: false,
         records_delta: 1,
         skipped_delta: 0,
         problems: Vec::new(),

@@ -190,8 +190,9 @@ impl Ingest {
             }
             self.setup.progress.ingested(outcome);
             self.troubles.clear(&reading.path);
-            let skipped = reading.to_store.batch.source.skipped_delta;
-            if skipped > 0 {
+            let source = &reading.to_store.batch.source;
+            let (skipped, is_told) = (source.skipped_delta, source.whole && self.known.contains_key(&reading.path));
+            if skipped > 0 && !is_told {
                 tracing::warn!(file = %reading.path.display(), skipped, "lines that could not be read were passed over; see `remembrancer status`");
             }
             self.known.insert(reading.path.clone(), reading.known);

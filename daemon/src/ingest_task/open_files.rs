@@ -36,7 +36,9 @@ impl OpenFiles {
             _ => open()?,
         };
         let step = file.step(agent, stat)?;
-        self.keep(stat.path.clone(), file);
+        if file.grows() {
+            self.keep(stat.path.clone(), file);
+        }
         Ok(step)
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use remembrancer_processor::Deadline;
 
@@ -9,7 +10,21 @@ use super::Ingest;
 use crate::causes::with_causes;
 use crate::scan::{self, FileStat, Scan};
 
+/// When everything is looked at once more after a folder appeared: its own watch has begun by then. Nor is everything looked
+/// at more often than that at hints of the watcher.
+pub(super) const SETTLE: Duration = Duration::from_millis(250);
+
 impl Ingest {
+    /// Looks at all folders where it is time to, or was `asked` for. Hints come in bursts, as where a program makes many
+    /// folders: so they are waited for a moment after each look, but not where somebody waits for all that is on disk.
+    pub(super) fn scan_where_due(&mut self, asked: bool) {
+        if self.next_scan.has_passed() || asked && (self.settled.has_passed() || !self.flushes.is_empty()) {
+            self.scan();
+        } else if asked {
+            self.next_scan = self.next_scan.min(self.settled);
+        }
+    }
+
     /// Looks at all folders: what is new waits in the backfill then, and what is gone is marked.
     pub(super) fn scan(&mut self) {
         if let Some(watch) = &mut self.watch {
@@ -42,6 +57,7 @@ impl Ingest {
         self.backfill = fresh.into_iter().chain(self.backfill.drain(..)).collect();
         self.setup.progress.set_waiting_files(self.backfill.len());
         self.next_scan = Deadline::after(self.setup.rescan);
+        self.settled = Deadline::after(SETTLE);
     }
 
     /// A transcript that is gone keeps its episodes: it is only marked.

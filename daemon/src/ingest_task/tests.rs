@@ -12,6 +12,8 @@ use crate::roots::{Root, Roots};
 use crate::source_file::CHUNK_BYTES;
 use crate::store::Store;
 
+mod hints;
+
 /// A store, and transcripts beside it.
 struct Place {
     folder: TempDir,
@@ -45,10 +47,16 @@ impl Place {
     fn start(&self) -> Ingest {
         Ingest::new(IngestSetup {
             codes: self.codes.clone(),
-            roots: Roots::new(vec![Root {
-                agent: Agent::CLAUDE_CODE,
-                folder: self.folder.path().join("projects"),
-            }]),
+            roots: Roots::new(vec![
+                Root {
+                    agent: Agent::CLAUDE_CODE,
+                    folder: self.folder.path().join("projects"),
+                },
+                Root {
+                    agent: Agent::parse("cline").unwrap(),
+                    folder: self.folder.path().join("tasks"),
+                },
+            ]),
             exclusions: Exclusions::default(),
             newest: None,
             rescan: Duration::from_mins(10),

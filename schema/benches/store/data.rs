@@ -123,6 +123,7 @@ pub(crate) fn file(number: u64, turns: impl IntoIterator<Item = TurnUpsert>) -> 
             mtime: UnixMillis(0),
             position: SourcePosition::default(),
             generation: 0,
+            whole: false,
             records_delta: 0,
             skipped_delta: 0,
             problems: Vec::new(),

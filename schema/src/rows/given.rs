@@ -226,6 +226,8 @@ pub struct SourceUpdate {
     pub position: SourcePosition,
     /// Counts how often the content was replaced; a new generation begins its counters anew.
     pub generation: u32,
+    /// Whether this batch is of all that the source holds, as a document's is: its counters and problems begin anew.
+    pub whole: bool,
     /// Records read in this batch.
     pub records_delta: u64,
     /// Lines skipped in this batch.

@@ -93,7 +93,7 @@ impl<'a, 't> Pass<'a, 't> {
     fn begin(db: &'t Connection, batch: &'a IngestBatch, index: &'t mut index::Changes<'a>) -> rusqlite::Result<Self> {
         let fresh = sources::stored_generation(db, &batch.source.path)?.is_some_and(|stored| stored != batch.source.generation);
         let source = sources::upsert(db, &batch.source)?;
-        sources::add_problems(db, source, &batch.source, fresh)?;
+        sources::add_problems(db, source, &batch.source, fresh || batch.source.whole)?;
         let exclusions = excluded_paths(db)?;
         Ok(Self {
             db,

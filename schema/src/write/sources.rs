@@ -56,7 +56,7 @@ impl Writer {
     }
 }
 
-/// Stores a source's position and adds to its counters; a new generation begins them anew.
+/// Stores a source's position and adds to its counters; a new generation begins them anew, as does what is whole.
 pub(super) fn upsert(db: &Connection, source: &SourceUpdate) -> rusqlite::Result<SourceId> {
     let position = &source.position;
     let id = db
@@ -74,8 +74,8 @@ pub(super) fn upsert(db: &Connection, source: &SourceUpdate) -> rusqlite::Result
                  committed_line = excluded.committed_line, committed_turn = excluded.committed_turn,
                  prefix_hash = excluded.prefix_hash, prefix_len = excluded.prefix_len,
                  tail_hash = excluded.tail_hash, tail_len = excluded.tail_len,
-                 records = excluded.records + iif(generation = excluded.generation, records, 0),
-                 skipped = excluded.skipped + iif(generation = excluded.generation, skipped, 0),
+                 records = excluded.records + iif(generation = excluded.generation AND NOT :whole, records, 0),
+                 skipped = excluded.skipped + iif(generation = excluded.generation AND NOT :whole, skipped, 0),
                  generation = excluded.generation, missing = 0
              RETURNING id",
         )?
@@ -89,7 +89,7 @@ pub(super) fn upsert(db: &Connection, source: &SourceUpdate) -> rusqlite::Result
                 ":committed_turn": position.committed_turn,
                 ":prefix_hash": position.prefix_hash, ":prefix_len": position.prefix_len,
                 ":tail_hash": position.tail_hash, ":tail_len": position.tail_len,
-                ":generation": source.generation,
+                ":generation": source.generation, ":whole": source.whole,
                 ":records": source.records_delta as i64, ":skipped": source.skipped_delta as i64,
             },
             |row| row.get(0),
@@ -97,7 +97,7 @@ pub(super) fn upsert(db: &Connection, source: &SourceUpdate) -> rusqlite::Result
     Ok(id)
 }
 
-/// Adds a batch's problems; those of an older generation are about content that is gone.
+/// Adds a batch's problems; with `fresh`, those before are about content that is gone, or was read again.
 pub(super) fn add_problems(db: &Connection, id: SourceId, source: &SourceUpdate, fresh: bool) -> rusqlite::Result<()> {
     if fresh {
         db.prepare_cached("DELETE FROM source_problems WHERE source_id = :id")?

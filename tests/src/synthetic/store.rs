@@ -148,6 +148,7 @@ fn batch(synthetic: &Synthetic, projects: &[ProjectId], first: u64, end: u64) ->
             mtime: created_at(end),
             position: SourcePosition::default(),
             generation: 0,
+            whole: false,
             records_delta: 2 * (end - first),
             skipped_delta: 0,
             problems: Vec::new(),
