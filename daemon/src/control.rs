@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 
 pub(crate) use recall::{Offline, in_scope};
 
+/// The digits by which an episode is named at least; fewer would name too much.
+const SHORTEST_PREFIX: usize = 4;
 /// The counter of what [`include`] asked for: that all transcripts are read again, since what was written under an exclusion
 /// was passed over. Kept in the store, so that it is done though no daemon runs, or one is stopped meanwhile.
 const REREADS_WANTED: &str = "rereads-wanted";
@@ -31,6 +33,9 @@ pub(crate) enum ControlError {
     /// Nothing answers to that name or id.
     #[error("{0}")]
     Unknown(String),
+    /// What was asked for makes no sense.
+    #[error("{0}")]
+    Senseless(String),
 }
 
 /// Why the last prompt (of `session`, if given: an agent's id of it) got what it got.
@@ -86,6 +91,17 @@ fn candidate_json(candidate: &LoggedCandidate, text: Option<&EpisodeText>) -> Va
 /// # Errors
 /// [`ControlError`].
 pub(crate) fn show(reader: &Reader, id: &str) -> Result<(Value, remembrancer_schema::EpisodeId), ControlError> {
+    let text = find(reader, id)?;
+    Ok((episode_json(&text), text.id))
+}
+
+/// The one episode whose id begins with `id`.
+fn find(reader: &Reader, id: &str) -> Result<EpisodeText, ControlError> {
+    if id.len() < SHORTEST_PREFIX || !id.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return Err(ControlError::Unknown(format!(
+            "{id} is no id: one is given by its first {SHORTEST_PREFIX} hexadecimal digits or more"
+        )));
+    }
     let mut found = reader.find_episode(id)?;
     if found.len() > 1 && found.iter().any(|text| text.uid != found[0].uid) {
         let ids: Vec<String> = found.iter().map(|text| text.uid.to_string()).collect();
@@ -94,10 +110,9 @@ pub(crate) fn show(reader: &Reader, id: &str) -> Result<(Value, remembrancer_sch
             ids.join(", ")
         )));
     }
-    let Some(text) = found.pop() else {
-        return Err(ControlError::Unknown(format!("no episode's id begins with {id}")));
-    };
-    Ok((episode_json(&text), text.id))
+    found
+        .pop()
+        .ok_or_else(|| ControlError::Unknown(format!("no episode's id begins with {id}")))
 }
 
 /// An episode as JSON.
@@ -120,11 +135,29 @@ pub(crate) fn episode_json(text: &EpisodeText) -> Value {
     })
 }
 
+/// The longest pause with an end, in milliseconds: ten years. A longer one is meant to have none.
+const LONGEST_PAUSE: i64 = 10 * 365 * 24 * 3_600_000;
+
+/// Whether a pause may end at `until`.
+///
+/// # Errors
+/// [`ControlError::Senseless`] where that is past, or further off than ten years.
+pub(crate) fn check_pause(until: Option<UnixMillis>, now: UnixMillis) -> Result<(), ControlError> {
+    let makes_sense = |until: UnixMillis| (1..=LONGEST_PAUSE).contains(&until.0.saturating_sub(now.0));
+    if until.is_none_or(makes_sense) {
+        return Ok(());
+    }
+    Err(ControlError::Senseless(
+        "a pause ends within ten years from now, or lasts until it is ended by `remembrancer resume`".to_owned(),
+    ))
+}
+
 /// Stops remembering and recalling until `until`, or until [`resume`].
 ///
 /// # Errors
-/// The store's error.
-pub(crate) fn pause(writer: &mut Writer, until: Option<UnixMillis>) -> Result<(Value, Pause), ControlError> {
+/// As [`check_pause`]; the store's error.
+pub(crate) fn pause(writer: &mut Writer, until: Option<UnixMillis>, now: UnixMillis) -> Result<(Value, Pause), ControlError> {
+    check_pause(until, now)?;
     let pause = until.map_or(Pause::Indefinite, Pause::Until);
     writer.set_paused(Some(pause))?;
     Ok((json!({"paused": true, "until": until.map(rfc3339)}), pause))
@@ -160,8 +193,13 @@ pub(crate) fn exclude_session(writer: &mut Writer, session: &SessionKey) -> Resu
 /// Takes back an [`exclude`].
 ///
 /// # Errors
-/// The store's error.
+/// [`ControlError::Unknown`] where no such folder is excluded by command; the store's error.
 pub(crate) fn include(writer: &mut Writer, path: &str) -> Result<Value, ControlError> {
+    if !writer.excludes_path(path)? {
+        return Err(ControlError::Unknown(format!(
+            "{path} was not excluded by a command; see `remembrancer status`, and `transcripts.exclude` in the settings"
+        )));
+    }
     writer.add_counter(REREADS_WANTED, 1)?;
     let restored = writer.include_path(path)?;
     Ok(json!({"included": path, "restored": restored}))
@@ -188,7 +226,10 @@ pub(crate) fn open_rereads(reader: &Reader) -> Result<u64, QueryError> {
 /// [`ControlError::Unknown`] where it names nothing; the store's error.
 pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTarget, ControlError> {
     Ok(match target {
-        Target::Episode(id) => ForgetTarget::Episode(id),
+        Target::Episode(id) => ForgetTarget::Episode(find(reader, &id)?.uid.to_string()),
+        Target::Session(external_id) if !reader.knows_session(&external_id)? => {
+            return Err(ControlError::Unknown(format!("no session has the id {external_id}")));
+        }
         Target::Session(external_id) => ForgetTarget::Session {
             agent: None,
             external_id,

@@ -105,7 +105,7 @@ impl Operations {
         let (value, pause) = self
             .recaller
             .writer
-            .call(move |writer| control::pause(writer, until))
+            .call(move |writer| control::pause(writer, until, clock::now()))
             .await??;
         self.recaller.progress.set_paused(Some(pause));
         Ok(value)

@@ -1,7 +1,8 @@
 //! What the user decides: pause, exclude, forget. Each through the daemon, and without one.
 
-use remembrancer_hooks::protocol::Request;
+use remembrancer_hooks::protocol::{Answer, Reply, Request};
 use remembrancer_tests::{DaemonProcess, Sandbox, any_file_holds, eventually, sandbox, topic};
+use rstest::rstest;
 use rustix::process::Signal;
 
 use crate::PATIENCE;
@@ -324,4 +325,46 @@ fn forget_asks_first() {
     let output = sandbox.run(&["forget", "ffffffff"]);
     assert_ne!(output.status.code(), Some(0), "an id that names nothing is an error");
     assert_eq!(sandbox.json(&["forget", "--all", "--yes"])["forgotten"], 2);
+}
+
+#[rstest]
+#[case::too_short_to_show(&["show", "abc"], "4 hexadecimal digits")]
+#[case::too_short_to_forget(&["forget", "abc"], "4 hexadecimal digits")]
+#[case::no_id(&["show", "shopping"], "4 hexadecimal digits")]
+#[case::unknown_session(&["forget", "--yes", "--session", "nosuch"], "no session has the id nosuch")]
+#[case::never_excluded(&["include", "/nowhere/at/all"], "was not excluded")]
+fn what_names_nothing_is_an_error(#[case] arguments: &[&str], #[case] says: &str) {
+    let sandbox = sandbox!();
+    sandbox.transcript("live", "shop").topics(0..1);
+    let check = || {
+        let output = sandbox.run(arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), error.contains(says)), (Some(3), true), "{error}");
+    };
+    let daemon = sandbox.start();
+    daemon.flush();
+    check();
+    daemon.stop(Signal::TERM);
+    check();
+}
+
+#[test]
+fn a_pause_without_sense_is_refused() {
+    let sandbox = sandbox!();
+    let daemon = sandbox.start();
+    for until_ms in [Some(0), Some(i64::MAX), Some(i64::MIN)] {
+        let reply = daemon.try_ask(&Request::Pause { until_ms }).unwrap();
+        assert!(matches!(&reply, Reply::Answer(Answer { ok: false, .. })), "{reply:?}");
+    }
+    assert_eq!(daemon.status()["paused"], serde_json::Value::Null);
+    assert_eq!(sandbox.run(&["pause", "--for", "100000h"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_tilde_between_quotes_is_the_home_folder() {
+    let sandbox = sandbox!();
+    sandbox.transcript("hidden", "secret").topics(0..1);
+    let daemon = sandbox.start();
+    daemon.flush();
+    assert_eq!(sandbox.json(&["exclude", "~/work/secret"])["hidden"], 1);
 }

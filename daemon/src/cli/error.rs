@@ -97,6 +97,7 @@ impl From<ControlError> for CliError {
     fn from(error: ControlError) -> Self {
         let kind = match error {
             ControlError::Unknown(_) => Kind::NotFound,
+            ControlError::Senseless(_) => Kind::Usage,
             ControlError::Store(_) => Kind::Store,
             ControlError::File(_) => Kind::Failed,
         };

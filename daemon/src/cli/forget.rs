@@ -8,7 +8,7 @@ use remembrancer_hooks::protocol::{ForgetTarget, Request};
 
 use super::ask;
 use super::error::{CliError, Kind};
-use super::steer::{absolute, counted};
+use super::steer::counted;
 use super::surroundings::Surroundings;
 use crate::cli::output::{say, tell};
 use crate::{clock, control, recollection_files};
@@ -48,7 +48,7 @@ pub(super) struct ForgetArguments {
 }
 
 pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let target = target(&arguments.what)?;
+    let target = target(&arguments.what, surroundings)?;
     if !arguments.yes && !matches!(target, ForgetTarget::Episode(_)) {
         confirm(&target, surroundings)?;
     }
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
     Ok(())
 }
 
-fn target(what: &WhatArguments) -> Result<ForgetTarget, CliError> {
+fn target(what: &WhatArguments, surroundings: &Surroundings) -> Result<ForgetTarget, CliError> {
     let WhatArguments {
         id,
         session,
@@ -80,7 +80,10 @@ fn target(what: &WhatArguments) -> Result<ForgetTarget, CliError> {
         id.clone().map(ForgetTarget::Episode),
         session.clone().map(ForgetTarget::Session),
         project.clone().map(ForgetTarget::Project),
-        path.as_deref().map(absolute).transpose()?.map(ForgetTarget::Path),
+        path.as_deref()
+            .map(|path| surroundings.as_in_transcripts(path))
+            .transpose()?
+            .map(ForgetTarget::Path),
         matching.clone().map(ForgetTarget::Matching),
     ];
     Ok(named.into_iter().flatten().next().unwrap_or(ForgetTarget::All))

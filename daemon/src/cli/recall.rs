@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &RecallArguments, surroundings: &Surroundings) -> R
     let request = RecallRequest {
         agent: crate::recall_task::CLI_AGENT.to_owned(),
         session: format!("{}-{}", std::process::id(), monotonic_ns()),
-        cwd: Some(super::steer::absolute(&cwd)?),
+        cwd: Some(surroundings.as_in_transcripts(&cwd)?),
         at_start: false,
         prompt: arguments.prompt.clone(),
         deadline_ns: Some(WireDeadline::after(monotonic_ns(), surroundings.config.budget).at_ns()),

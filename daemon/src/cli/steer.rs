@@ -1,7 +1,7 @@
 //! `pause`, `resume`, `exclude`, `include`: what the user decides, through the daemon or, where none runs, in the store
 //! itself.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use jiff::SignedDuration;
@@ -10,10 +10,10 @@ use remembrancer_schema::UnixMillis;
 use serde_json::Value;
 
 use super::ask;
-use super::error::{CliError, Kind};
+use super::error::CliError;
 use super::surroundings::Surroundings;
 use crate::cli::output::say;
-use crate::{clock, control, paths, recollection_files};
+use crate::{clock, control, recollection_files};
 
 #[derive(Debug, Args)]
 pub(super) struct PauseArguments {
@@ -42,30 +42,22 @@ pub(super) struct PathArguments {
 }
 
 pub(super) fn pause(arguments: &PauseArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let until = arguments.duration.map(pause_end).transpose()?;
+    let until = arguments
+        .duration
+        .map(|duration| UnixMillis(clock::now().0.saturating_add(duration.as_millis() as i64)));
+    control::check_pause(until, clock::now())?;
     let request = Request::Pause {
         until_ms: until.map(|until| until.0),
     };
     let done = match ask::data(surroundings, &request)? {
         Some(done) => done,
-        None => control::pause(&mut ask::writer(surroundings)?.1, until)?.0,
+        None => control::pause(&mut ask::writer(surroundings)?.1, until, clock::now())?.0,
     };
     ask::print(&done, arguments.json, |done| {
         let until = done["until"].as_str().unwrap_or("`remembrancer resume`");
         say!("Paused until {until}: nothing is read, embedded or recalled. What is written meanwhile is read afterwards.");
     });
     Ok(())
-}
-
-/// The longest pause with an end; a longer one is meant to have none.
-const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(10 * 365 * 24);
-
-fn pause_end(duration: SignedDuration) -> Result<UnixMillis, CliError> {
-    if duration < SignedDuration::from_secs(1) || duration > LONGEST_PAUSE {
-        return Err(CliError::new(Kind::Usage, format!("a pause of {duration:#} makes no sense"))
-            .with_hint("choose one second to ten years, or leave --for out: then it lasts until `remembrancer resume`"));
-    }
-    Ok(UnixMillis(clock::now().0 + duration.as_millis() as i64))
 }
 
 pub(super) fn resume(arguments: &PlainArguments, surroundings: &Surroundings) -> Result<(), CliError> {
@@ -78,7 +70,7 @@ pub(super) fn resume(arguments: &PlainArguments, surroundings: &Surroundings) ->
 }
 
 pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let path = absolute(&arguments.path)?;
+    let path = surroundings.as_in_transcripts(&arguments.path)?;
     let done = if let Some(done) = ask::data(surroundings, &Request::Exclude { path: path.clone() })? {
         done
     } else {
@@ -97,7 +89,7 @@ pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) ->
 }
 
 pub(super) fn include(arguments: &PathArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let path = absolute(&arguments.path)?;
+    let path = surroundings.as_in_transcripts(&arguments.path)?;
     let done = match ask::data(surroundings, &Request::Include { path: path.clone() })? {
         Some(done) => done,
         None => control::include(&mut ask::writer(surroundings)?.1, &path)?,
@@ -115,12 +107,4 @@ pub(super) fn include(arguments: &PathArguments, surroundings: &Surroundings) ->
 pub(super) fn counted(number: &Value, one: &str, many: &str) -> String {
     let number = number.as_u64().unwrap_or_default();
     format!("{number} {}", if number == 1 { one } else { many })
-}
-
-/// `path` as the transcripts would have it.
-pub(super) fn absolute(path: &Path) -> Result<String, CliError> {
-    paths::resolved(path)?
-        .into_os_string()
-        .into_string()
-        .map_err(|_| CliError::new(Kind::Usage, format!("{} is not UTF-8, as transcripts are", path.display())))
 }

@@ -10,6 +10,7 @@ use remembrancer_processor::ingest::{Agent, Home};
 
 use super::error::{CliError, Kind};
 use crate::config::Config;
+use crate::paths;
 use crate::roots::{Root, Roots};
 
 /// The surroundings of this process.
@@ -52,6 +53,15 @@ impl Surroundings {
         named
             .filter(|path| path.is_absolute())
             .unwrap_or_else(|| self.home.join(registration.folder))
+    }
+
+    /// `path` as the transcripts would have it. A `~` that the shell left as it was, as between quotes, is the home folder.
+    pub(super) fn as_in_transcripts(&self, path: &Path) -> Result<String, CliError> {
+        let path = paths::from_home(path, &self.home).unwrap_or_else(|| path.to_owned());
+        paths::resolved(&path)?
+            .into_os_string()
+            .into_string()
+            .map_err(|_| CliError::new(Kind::Usage, format!("{} is not UTF-8, as transcripts are", path.display())))
     }
 
     /// All folders of transcripts.

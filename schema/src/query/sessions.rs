@@ -58,6 +58,17 @@ impl Reader {
         self.of_session("read what a session was shown", SHOWN, session)
     }
 
+    /// Whether an agent has, or had, a session of this id of its own.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn knows_session(&self, external_id: &str) -> Result<bool, QueryError> {
+        self.run("look for a session", |db| {
+            db.prepare_cached("SELECT 1 FROM sessions WHERE external_id = :id")?
+                .exists([external_id])
+        })
+    }
+
     /// Whether the user keeps a session out. An unknown one is not.
     ///
     /// # Errors

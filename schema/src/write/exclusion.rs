@@ -25,6 +25,17 @@ impl Writer {
         })
     }
 
+    /// Whether this very folder was excluded by [`Writer::exclude_path`].
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn excludes_path(&mut self, path: &str) -> Result<bool, QueryError> {
+        self.within("look for an exclusion", |db| {
+            db.prepare_cached("SELECT 1 FROM exclusions WHERE path = :path")?
+                .exists([path])
+        })
+    }
+
     /// Lets a folder in again: episodes hidden by it come back, but for those that another exclusion covers. Gives how
     /// many came back; turns that were skipped meanwhile come when their source is read again.
     ///

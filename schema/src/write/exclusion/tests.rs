@@ -97,6 +97,9 @@ fn what_two_exclusions_cover_needs_both_lifted() {
         .expect("excludes");
     store.writer.exclude_session(&session("t")).expect("excludes");
     assert_eq!(legs(&store), [0, 0, 0, 0, 0]);
+    let excluded =
+        ["/home/ada", "/home/ada/engine", "/home/ada/eng"].map(|path| store.writer.excludes_path(path).expect("looks"));
+    assert_eq!(excluded, [true, true, false]);
     assert_eq!(store.writer.include_path("/home/ada").expect("includes"), 0);
     assert_eq!(store.writer.include_path("/home/ada/engine").expect("includes"), 1);
     assert_eq!(store.writer.include_session(&session("t")).expect("includes"), 1);
