@@ -9,6 +9,7 @@
 
 mod judge;
 mod rules;
+mod tokens;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -124,6 +125,8 @@ fn secret(found: &Captures<'_>) -> Range<usize> {
         .map_or(0..0, |group| group.range())
 }
 
+#[cfg(test)]
+mod corpus;
 #[cfg(test)]
 mod cuts;
 #[cfg(test)]

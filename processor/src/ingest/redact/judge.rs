@@ -116,14 +116,22 @@ const ABOUT: &[&str] = &[
     "ref",
 ];
 
+/// What is said of a secret in its place.
+const STATES: &[&str] = &[
+    "required", "missing", "invalid", "expired", "optional", "rotated", "revoked", "provided", "unset", "empty",
+];
+
+/// Shortest text that base64 is told from a path by.
+const SHORTEST_BASE64: usize = 32;
+
 /// A rule whose pattern alone decides.
 pub(super) fn always(_: &Found<'_>) -> bool {
     true
 }
 
-/// Given as a secret outright: anything but a placeholder, a variable or code.
+/// Given as a secret outright: anything but a placeholder, a variable, code or a path.
 pub(super) fn is_given(found: &Found<'_>) -> bool {
-    is_value(found.value)
+    is_value(found.value) && !is_path(found.value)
 }
 
 /// What follows a user and a colon: no port, and no group's number.
@@ -148,7 +156,7 @@ pub(super) fn is_basic(found: &Found<'_>) -> bool {
 
 /// The value of a secret-like name.
 pub(super) fn is_assigned(found: &Found<'_>) -> bool {
-    let value = bare(found.value);
+    let value = before_parameter(bare(found.value));
     if !is_value(value) || is_code_or_path(value) {
         return false;
     }
@@ -156,6 +164,10 @@ pub(super) fn is_assigned(found: &Found<'_>) -> bool {
         .bytes()
         .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'_'))
     {
+        return false;
+    }
+    // A message in another script, as in a table of translations; but what is typed may hold its letters.
+    if !value.is_ascii() && !mixes_digits(value) {
         return false;
     }
     let about = found.suffix.to_ascii_lowercase();
@@ -203,7 +215,9 @@ fn looks_random(value: &str) -> bool {
 fn is_value(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     value.len() >= 3
-        && !value.starts_with(['\\', '$', '<', '{', '%', '[', '(', '*', '&', '#', '@', '/', '~', '|'])
+        && !value.starts_with(['\\', '$', '<', '{', '%', '[', '(', '*', '&', '#', '@', '~', '|'])
+        && (!value.starts_with('/') || is_base64(value))
+        && !STATES.contains(&lower.as_str())
         && !PLACEHOLDERS.iter().any(|word| lower.starts_with(word))
         && !lower.contains("${")
         && !value.contains(['(', '<', '>', '{', '['])
@@ -212,6 +226,28 @@ fn is_value(value: &str) -> bool {
 /// Without what closes a sentence or a string around it.
 fn bare(value: &str) -> &str {
     value.trim_end_matches(['.', ':', '!', '?', ')', '\\'])
+}
+
+/// Without the parameters that follow in a URL's query.
+fn before_parameter(value: &str) -> &str {
+    match value.split_once('&') {
+        Some((before, after)) if after.contains('=') => before,
+        _ => value,
+    }
+}
+
+/// Random bytes in base64, which may begin like a path.
+fn is_base64(value: &str) -> bool {
+    value.len() >= SHORTEST_BASE64
+        && value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+        && mixes_digits(value)
+        && mixes_case(value)
+        && entropy(value) >= 4.0
+        && value
+            .split('/')
+            .all(|piece| !piece.chars().all(char::is_alphabetic) || piece.len() < 6)
 }
 
 fn is_code_or_path(value: &str) -> bool {
@@ -226,7 +262,7 @@ fn is_path(value: &str) -> bool {
             .split(['-', '_', '.'])
             .all(|word| word.len() <= 16 && word.bytes().all(|byte| byte.is_ascii_alphabetic()))
     };
-    (value.starts_with(['/', '.', '~']) && pieces.len() > 1)
+    (value.starts_with(['/', '.', '~']) && pieces.len() > 1 && !is_base64(value))
         || (pieces.len() > 2 && pieces.iter().filter(|piece| worded(piece)).count() * 2 > pieces.len())
         || (pieces.len() > 1 && pieces.iter().all(worded))
 }

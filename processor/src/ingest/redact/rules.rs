@@ -4,6 +4,7 @@
 use super::judge::{
     Found, always, is_assigned, is_basic, is_given, is_header_token, is_login, is_random, is_spoken, mixes_letters_and_digits,
 };
+use super::tokens;
 
 /// One kind of secret.
 pub(super) struct Rule {
@@ -106,14 +107,21 @@ pub(super) const RULES: &[Rule] = &[
     ),
     exact(
         "gitlab-token",
-        &["glpat-", "gldt-", "glrt-", "glcbt-", "glptt-"],
-        r"\bgl(?:pat|dt|rt|cbt|ptt)-[A-Za-z0-9_-]{20,}",
+        &[
+            "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "gloas-", "glft-", "glimt-", "glagent-", "glsoat-", "glffct-",
+        ],
+        r"\bgl(?:pat|dt|rt|cbt|ptt|oas|ft|imt|agent|soat|ffct)-[A-Za-z0-9_-]{20,}",
     ),
     exact("anthropic-key", &["sk-ant-"], r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
+    exact(
+        "openai-key",
+        &["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-v1-"],
+        r"\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}|or-v1-[a-f0-9]{60,})",
+    ),
     judged(
         "openai-key",
         &["sk-"],
-        r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}",
+        r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}",
         mixes_letters_and_digits,
     ),
     exact("huggingface-token", &["hf_"], r"\bhf_[A-Za-z0-9]{30,}\b"),
@@ -175,37 +183,12 @@ pub(super) const RULES: &[Rule] = &[
         r#""auth"\s*:\s*"(?P<secret>[A-Za-z0-9+/]{16,}={0,2})""#,
         always,
     ),
-    exact("telegram-token", &[":AA"], r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,35}\b"),
+    exact("telegram-token", &[":AA"], r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,35}"),
     exact("sendgrid-key", &["SG."], r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    exact(
-        "service-token",
-        &[
-            "dop_v1_",
-            "shpat_",
-            "shpss_",
-            "dapi",
-            "lin_api_",
-            "ntn_",
-            "secret_",
-            "figd_",
-            "phx_",
-            "dp.st.",
-            "sq0atp-",
-            "sq0csp-",
-            "EAACEdEose0cBA",
-            "glsa_",
-            "vercel_",
-            "sbp_",
-            "rnd_",
-            "fo1_",
-            "tskey-",
-            "hvs.",
-            "age-secret-key-1",
-            "nrak-",
-            "key-",
-        ],
-        r"(?:\bdop_v1_[a-f0-9]{60,}|\bshp(?:at|ss)_[a-fA-F0-9]{30,}|\bdapi[a-f0-9]{32}\b|\blin_api_[A-Za-z0-9]{30,}|\bntn_[A-Za-z0-9]{40,}|\bsecret_[A-Za-z0-9]{43}\b|\bfigd_[A-Za-z0-9_-]{30,}|\bphx_[A-Za-z0-9]{30,}|\bdp\.st\.[A-Za-z0-9._-]{30,}|\bsq0(?:atp|csp)-[A-Za-z0-9_-]{22,}|\bEAACEdEose0cBA[A-Za-z0-9]+|\bglsa_[A-Za-z0-9_]{30,}|\bsbp_[a-f0-9]{40}\b|\bfo1_[A-Za-z0-9_-]{40,}|\btskey-[a-z]+-[A-Za-z0-9-]{20,}|\bhvs\.[A-Za-z0-9_-]{20,}|\bAGE-SECRET-KEY-1[A-Z0-9]{50,}|\bNRAK-[A-Z0-9]{27}\b|\bkey-[a-f0-9]{32}\b)",
-    ),
+    tokens::CLOUDS,
+    tokens::FORGES,
+    tokens::SERVICES,
+    tokens::DOTTED,
     exact(
         "jwt",
         &["eyJ"],
@@ -255,8 +238,8 @@ pub(super) const RULES: &[Rule] = &[
     judged(
         "assignment",
         NAMES,
-        // name = value, name: value, "name": "value", NAME=value, --name value, name => value
-        r#"(?i)(?:secret|token|passw(?:or)?d?|pwd|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|encryption_key|signing_key|credentials?|account_?key|client_key|master_key|service_key|connection_string|session_key|[_-]pass)(?P<suffix>[a-z0-9_-]{0,40})["'`]?[ \t]{0,4}(?::=|=>|=|:)[ \t]{0,4}["'`]?(?P<secret>[^\s"'`,;:)\]}][^\s"'`,;)\]}]{5,})"#,
+        // name = value, name: value, "name": "value", \"name\": \"value\", NAME=value, --name value, name => value
+        r#"(?i)(?:secret|token|passw(?:or)?d?|pwd|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|encryption_key|signing_key|credentials?|account_?key|client_key|master_key|service_key|connection_string|session_key|[_-]pass)(?P<suffix>[a-z0-9_-]{0,40})\\{0,3}["'`]?[ \t]{0,4}(?::=|=>|=|:)[ \t]{0,4}\\{0,3}["'`]?(?P<secret>[^\s"'`,;:)\]}\\][^\s"'`,;)\]}]{5,})"#,
         is_assigned,
     ),
     judged(

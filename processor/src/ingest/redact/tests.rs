@@ -41,6 +41,10 @@ fn fill(text: &str) -> String {
 #[case::sshpass("sshpass -p hunter2x ssh box", "password")]
 #[case::netrc("machine example.org login me password hunter2x", "password")]
 #[case::registry(r#"{"auths": {"r": {"auth": "{alnum36}"}}}"#, "registry-auth")]
+#[case::tailscale("tskey-auth-{alnum24}", "cloud-token")]
+#[case::bitbucket("ATBB{alnum36}", "forge-token")]
+#[case::linear("lin_api_{alnum36}", "service-token")]
+#[case::json_in_json(r#"{"body": "{\\"password\\": \\"{alnum24}\\"}"}"#, "assignment")]
 #[case::vault("hvs.{alnum24}", "service-token")]
 #[case::jwt("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.{alnum36}", "jwt")]
 #[case::pem(
