@@ -7,6 +7,7 @@ mod error;
 mod eval;
 mod forget;
 mod install;
+mod instruct;
 mod output;
 mod recall;
 mod run;
@@ -46,6 +47,8 @@ enum Command {
     Install(install::InstallArguments),
     /// Take the hook out of them again.
     Uninstall(install::InstallArguments),
+    /// Keep what is remembered of a project in a file that a host reads, where the host runs no hook.
+    Instruct(instruct::InstructArguments),
     /// Ask what is remembered that fits a prompt.
     Recall(recall::RecallArguments),
     /// Say why the last prompt got what it got, or nothing.
@@ -94,6 +97,7 @@ fn dispatch(arguments: Arguments) -> Result<(), CliError> {
         Command::Run => run::run(surroundings),
         Command::Install(arguments) => install::install(&arguments, &surroundings),
         Command::Uninstall(arguments) => install::uninstall(&arguments, &surroundings),
+        Command::Instruct(arguments) => instruct::run(&arguments, &surroundings),
         Command::Recall(arguments) => recall::run(&arguments, &surroundings),
         Command::Why(arguments) => why::run(&arguments, &surroundings),
         Command::Show(arguments) => why::show(&arguments, &surroundings),

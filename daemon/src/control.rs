@@ -5,9 +5,9 @@
 mod recall;
 
 use jiff::Timestamp;
-use remembrancer_hooks::protocol::ForgetTarget as Target;
+use remembrancer_hooks::protocol::{self, ForgetTarget as Target};
 use remembrancer_schema::{
-    EpisodeText, ForgetTarget, LoggedCandidate, Pause, QueryError, Reader, SessionKey, UnixMillis, Writer,
+    EpisodeText, ForgetTarget, InstructionFile, LoggedCandidate, Pause, QueryError, Reader, SessionKey, UnixMillis, Writer,
 };
 use serde_json::{Value, json};
 
@@ -205,6 +205,38 @@ pub(crate) fn include(writer: &mut Writer, path: &str) -> Result<Value, ControlE
     Ok(json!({"included": path, "restored": restored}))
 }
 
+/// Keeps what of ours stands in a file of a project up to date from now on.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn instruct(writer: &mut Writer, file: protocol::InstructionFile, now: UnixMillis) -> Result<Value, ControlError> {
+    let protocol::InstructionFile {
+        path,
+        folder,
+        line,
+        made,
+        tracked,
+    } = file;
+    let file = InstructionFile {
+        path,
+        line,
+        folder,
+        made,
+        tracked,
+    };
+    writer.add_instruction_file(&file, now)?;
+    Ok(json!({"instructs": file.path}))
+}
+
+/// Takes back an [`instruct`]; the file is not touched.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn uninstruct(writer: &mut Writer, path: &str, line: Option<&str>) -> Result<Value, ControlError> {
+    writer.remove_instruction_file(path, line)?;
+    Ok(json!({"instructs_no_more": path}))
+}
+
 /// How many times all transcripts were to be read again and were not.
 ///
 /// # Errors
@@ -294,6 +326,7 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
         "embedding_model": stats.model.map(|(id, _)| id),
         "paused": paused,
         "excluded": reader.exclusions()?,
+        "instructed": reader.instruction_files()?.into_iter().map(|file| file.path).collect::<Vec<_>>(),
         "problems_by_file": stats.problems.iter().map(|problem| json!({
             "file": problem.path,
             "kind": problem.kind,

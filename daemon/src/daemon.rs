@@ -26,6 +26,7 @@ use crate::exclusions::Exclusions;
 use crate::feedback::Feedback;
 use crate::files::private_folder;
 use crate::ingest_task::{Ingest, IngestSetup};
+use crate::instructions::{Due, Refresher};
 use crate::mailbox::Mailbox;
 use crate::operations::Operations;
 use crate::politeness::{self, Politeness};
@@ -103,6 +104,8 @@ pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationTok
         recollections,
     };
     tasks.spawn("upkeep", finish(upkeep.run(shutdown.clone())));
+    let refresher = operations.refresher.clone();
+    tasks.spawn("instruction files", finish(refresher.run(shutdown.clone())));
     let (listeners, replacements) = mpsc::channel(1);
     let presence = Presence::new(socket.clone(), database, listeners)?;
     tasks.spawn("presence", presence.run(shutdown.clone()));
@@ -181,6 +184,7 @@ struct Shared {
     mailbox: Arc<Mailbox>,
     codes: SharedCodes,
     politeness: Politeness,
+    due: Arc<Due>,
 }
 
 impl Parts {
@@ -220,6 +224,7 @@ impl Shared {
             mailbox: Arc::default(),
             codes: SharedCodes::new(DIMENSION_BEFORE_LOADING),
             politeness: Politeness::new(backfill_share),
+            due: Arc::default(),
         }
     }
 
@@ -254,6 +259,7 @@ impl Shared {
             conversations: Arc::clone(&self.conversations),
             codes: self.codes.clone(),
             mailbox: Arc::clone(&self.mailbox),
+            due: Arc::clone(&self.due),
         })
     }
 
@@ -266,6 +272,20 @@ impl Shared {
         log_key: [u8; 32],
     ) -> Operations {
         let profile = setup.config.recall.profile.name;
+        let exclusions = Exclusions::of_settings(&setup.config.transcripts.exclude);
+        let settings = Arc::new(setup.config.recall);
+        let refresher = Refresher {
+            background: store.background.clone(),
+            embedder: embedder.clone(),
+            codes: self.codes.clone(),
+            settings: Arc::clone(&settings),
+            exclusions: exclusions.clone(),
+            folders: Arc::new(Folders::new(setup.home.clone())),
+            progress: Arc::clone(&self.progress),
+            due: self.due,
+            uid: setup.places.uid(),
+            one_at_a_time: Arc::default(),
+        };
         Operations {
             recaller: Recaller {
                 prompts: store.prompts.clone(),
@@ -275,13 +295,14 @@ impl Shared {
                 codes: self.codes,
                 conversations: self.conversations,
                 progress: self.progress,
-                settings: Arc::new(setup.config.recall),
+                settings,
                 budget: setup.config.budget,
-                exclusions: Exclusions::of_settings(&setup.config.transcripts.exclude),
+                exclusions,
                 places: Arc::new(setup.places),
                 folders: Arc::new(Folders::new(setup.home)),
                 log_key,
             },
+            refresher,
             background: store.background.clone(),
             mailbox: self.mailbox,
             status: DaemonStatus {

@@ -31,6 +31,7 @@ use crate::control::REREADS_DONE;
 use crate::conversations::Conversations;
 use crate::exclusions::Exclusions;
 use crate::feedback::Feedback;
+use crate::instructions::Due;
 use crate::mailbox::Mailbox;
 use crate::politeness::Politeness;
 use crate::progress::Progress;
@@ -84,6 +85,8 @@ pub(crate) struct IngestSetup {
     pub codes: SharedCodes,
     /// Where hints arrive.
     pub mailbox: Arc<Mailbox>,
+    /// Whose instruction files are to be written anew.
+    pub due: Arc<Due>,
 }
 
 /// The ingest thread's state.

@@ -14,4 +14,4 @@ mod toml;
 
 pub(crate) use agents::{install, uninstall};
 pub(crate) use service::{CommandLine, Service};
-pub(crate) use settings_file::{Change, Refusal};
+pub(crate) use settings_file::{Change, Refusal, SettingsFile};

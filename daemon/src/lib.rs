@@ -23,6 +23,7 @@ mod feedback;
 mod files;
 mod ingest_task;
 mod install;
+mod instructions;
 mod logging;
 mod mailbox;
 mod operations;

@@ -1,15 +1,17 @@
 //! What the daemon does for each request of the wire protocol.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use remembrancer_hooks::clock::BUDGET;
-use remembrancer_hooks::protocol::{Answer, ForgetTarget, Reply, Request};
+use remembrancer_hooks::protocol::{Answer, ForgetTarget, InstructionFile, Reply, Request};
 use remembrancer_schema::{Reader, SessionKey, UnixMillis};
 use serde_json::{Value, json};
 
 use crate::causes::with_causes;
 use crate::clock;
 use crate::control::{self, ControlError};
+use crate::instructions::Refresher;
 use crate::mailbox::Mailbox;
 use crate::recall_task::Recaller;
 use crate::recollection_files;
@@ -23,6 +25,8 @@ pub(crate) struct Operations {
     pub recaller: Recaller,
     /// A reader that may be kept waiting.
     pub background: StoreHandle<Reader>,
+    /// Keeps instruction files up to date.
+    pub refresher: Refresher,
     /// Reaches the ingest thread.
     pub mailbox: Arc<Mailbox>,
     /// What `status` tells of the process.
@@ -58,6 +62,8 @@ impl Operations {
             Request::Exclude { path } => self.exclude(path).await,
             Request::Include { path } => self.include(path).await,
             Request::Forget { target } => self.forget(target).await,
+            Request::Instruct(file) => self.instruct(file).await,
+            Request::Uninstruct { path, line } => self.uninstruct(path, line).await,
         };
         match done {
             Ok(data) => Answer::done(data).into(),
@@ -81,6 +87,7 @@ impl Operations {
         let (done, receipt) = tokio::sync::oneshot::channel();
         self.mailbox.flush(done);
         receipt.await.map_err(|_| NoAnswer::Closed)?;
+        self.refresher.catch_up().await;
         // A pause, or a store that refuses writes, lets those who wait go, too.
         let paused = self.recaller.progress.is_paused(clock::now());
         let problem = self.recaller.progress.ingest_problem();
@@ -156,10 +163,31 @@ impl Operations {
         Ok(value)
     }
 
-    /// Brings what else holds episodes in step with a store that lost some: the codes in memory, and the recollection files.
+    async fn instruct(&self, file: InstructionFile) -> Result<Value, Refusal> {
+        let writer = &self.recaller.writer;
+        let value = writer
+            .call(move |writer| control::instruct(writer, file, clock::now()))
+            .await??;
+        self.refresher.due.all();
+        self.refresher.catch_up().await;
+        Ok(value)
+    }
+
+    async fn uninstruct(&self, path: String, line: Option<String>) -> Result<Value, Refusal> {
+        let (writer, removed) = (&self.recaller.writer, path.clone());
+        let value = writer
+            .call(move |writer| control::uninstruct(writer, &removed, line.as_deref()))
+            .await??;
+        self.refresher.let_go(Path::new(&path)).await;
+        Ok(value)
+    }
+
+    /// Brings what else holds episodes in step with a store that lost some: the codes in memory, the instruction files, and the
+    /// recollection files.
     async fn episodes_went(&self) -> Result<(), ControlError> {
         let removed = self.remove_recollection_files().await;
         self.reload().await;
+        let removed = removed.and(self.refresher.after_removal().await);
         // A prompt that was searched for meanwhile may have written its file since; by now it has, or never will.
         tokio::time::sleep(BUDGET).await;
         Ok(removed.and(self.remove_recollection_files().await)?)
@@ -182,6 +210,7 @@ impl Operations {
         self.mailbox.reread(1);
         self.recaller.progress.backlog_grew.notify_one();
         self.reload().await;
+        self.refresher.due.all();
         Ok(value)
     }
 

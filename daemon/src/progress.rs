@@ -175,12 +175,12 @@ impl Progress {
         self.panics.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A transcript can't be read.
+    /// A transcript can't be read, or an instruction file can't be written.
     pub(crate) fn add_file_problem(&self, path: &Path, problem: String) {
         lock(&self.file_problems).insert(path.to_owned(), problem);
     }
 
-    /// A transcript can be read (again).
+    /// It can be (again), or is no concern of ours any more.
     pub(crate) fn clear_file_problem(&self, path: &Path) {
         lock(&self.file_problems).remove(path);
     }

@@ -27,7 +27,7 @@ pub(crate) struct ProjectIdentity {
 const SEVERAL: usize = 2;
 
 /// How long git may take: a repository of a million commits, or on a slow disk, must not hold up the transcripts.
-const GIT_PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const GIT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The project of `cwd`; `None` where `cwd` is no project.
 ///
@@ -112,7 +112,7 @@ impl Folders {
 
     /// What `look` gives, on a thread that is left behind where it takes longer than `patience`; `None` then, and where as
     /// many as may be were left behind before and have not ended.
-    fn within<T: Send + 'static>(&self, patience: Duration, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    pub(crate) fn within<T: Send + 'static>(&self, patience: Duration, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         if Arc::strong_count(&self.looks) > MOST_LOOKS {
             return None;
         }
@@ -233,7 +233,7 @@ fn root_commit(work_tree: &Path) -> Option<String> {
 }
 
 /// What `command` writes, as text; `None` where it takes longer than `patience`. It has ended then, either way.
-fn first_output(mut command: Command, patience: Duration) -> Option<String> {
+pub(crate) fn first_output(mut command: Command, patience: Duration) -> Option<String> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -54,7 +54,7 @@ pub use profile::{
 };
 pub use query::Query;
 pub use rank::{Best, dense_ranks};
-pub use recollection::{CAPS, Caps, Header, block, clean, cut, empty_block, estimated_tokens};
+pub use recollection::{CAPS, Caps, Header, block, clean, cut, empty_block, estimated_tokens, standing_block};
 pub use reranking::RERANKED;
 pub use support::{SUPPORT_FEATURES, Support};
 pub use weigh::{WEIGHED, Weighed, Weighing};

@@ -48,9 +48,9 @@ pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, S
 pub use query::{Bm25Hits, FieldWeights, Reader, Scope};
 pub use rows::{
     BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeText, Facets, ForgetTarget, Forgotten, Importance, IngestBatch,
-    IngestOutcome, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount, RecollectionLog,
-    RecollectionUse, SessionKey, SessionUpdate, Showing, SourcePosition, SourceProblem, SourceRow, SourceUpdate, StoreStats,
-    TurnUpsert,
+    IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount,
+    RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, Showing, SourcePosition, SourceProblem, SourceRow, SourceUpdate,
+    StoreStats, TurnUpsert,
 };
 pub use sqlite_error::SqliteError;
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};

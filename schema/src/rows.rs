@@ -5,8 +5,8 @@ mod given;
 mod read;
 
 pub use given::{
-    EmbeddedEpisode, Facets, ForgetTarget, Importance, IngestBatch, LoggedCandidate, NewEpisode, Origin, Pause, ProblemCount,
-    RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, SourcePosition, SourceUpdate, TurnUpsert,
+    EmbeddedEpisode, Facets, ForgetTarget, Importance, IngestBatch, InstructionFile, LoggedCandidate, NewEpisode, Origin, Pause,
+    ProblemCount, RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, SourcePosition, SourceUpdate, TurnUpsert,
 };
 pub use read::{
     BacklogRow, CandidateRow, EpisodeText, Forgotten, IngestOutcome, LoggedRecollection, Showing, SourceProblem, SourceRow,

@@ -21,6 +21,7 @@ mod exclusion;
 mod forget;
 mod index;
 mod ingest;
+mod instructions;
 mod log_key;
 mod recollection;
 mod sources;

@@ -14,6 +14,7 @@ fn help_and_version() {
         "run",
         "install",
         "uninstall",
+        "instruct",
         "recall",
         "why",
         "show",
@@ -238,6 +239,7 @@ fn status_as_json_has_what_scripts_need() {
         "database_bytes",
         "schema_version",
         "excluded",
+        "instructed",
         "problems_by_file",
     ] {
         assert_eq!(flushed.get(key).is_some(), offline.get(key).is_some(), "{key}");

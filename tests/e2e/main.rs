@@ -19,6 +19,7 @@ mod first_run;
 mod fork;
 mod hook;
 mod install;
+mod instruct;
 mod kill;
 mod line_to_recollection;
 mod packaging;

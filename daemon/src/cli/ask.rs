@@ -11,6 +11,7 @@ use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
 use crate::cli::output::say;
 use crate::single::Single;
+use crate::{instructions, recollection_files};
 
 /// How long a command waits for an answer that is at hand.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -20,7 +21,12 @@ const LONG_PATIENCE: Duration = Duration::from_mins(2);
 /// The daemon's reply; `None` where no daemon runs.
 pub(super) fn reply(surroundings: &Surroundings, request: &Request) -> Result<Option<Reply>, CliError> {
     let patience = match request {
-        Request::Forget { .. } | Request::Exclude { .. } | Request::Include { .. } | Request::Flush => LONG_PATIENCE,
+        Request::Forget { .. }
+        | Request::Exclude { .. }
+        | Request::Include { .. }
+        | Request::Flush
+        | Request::Instruct(_)
+        | Request::Uninstruct { .. } => LONG_PATIENCE,
         _ => PATIENCE,
     };
     match Client::new(surroundings.places.clone()).call(request, patience) {
@@ -54,6 +60,13 @@ pub(super) fn reader(surroundings: &Surroundings) -> Result<Reader, CliError> {
 pub(super) fn writer(surroundings: &Surroundings) -> Result<(Single, Writer), CliError> {
     let single = Single::take(&surroundings.places.data_dir())?;
     Ok((single, Writer::open(&surroundings.places.database_file())?))
+}
+
+/// Takes what has left the memory out of the files that may show it, for when no daemon runs.
+pub(super) fn empty_files(surroundings: &Surroundings) -> Result<(), CliError> {
+    let removed = recollection_files::remove_all(&surroundings.places.recollections_dir());
+    let files = reader(surroundings)?.instruction_files()?;
+    Ok(removed.and(instructions::empty_all(&files, surroundings.places.uid()))?)
 }
 
 /// Prints `value` as JSON for `--json`, else as `human` words it.

@@ -11,7 +11,7 @@ use super::error::{CliError, Kind};
 use super::steer::counted;
 use super::surroundings::Surroundings;
 use crate::cli::output::{say, tell};
-use crate::{clock, control, recollection_files};
+use crate::{clock, control};
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
         let (_single, mut writer) = ask::writer(surroundings)?;
         let target = control::forget_target(&ask::reader(surroundings)?, target)?;
         let done = control::forget(&mut writer, &target, clock::now())?;
-        recollection_files::remove_all(&surroundings.places.recollections_dir())?;
+        ask::empty_files(surroundings)?;
         done
     };
     ask::print(&done, arguments.json, |done| {

@@ -30,6 +30,13 @@ pub(super) struct InstallArguments {
     /// The daemon as a service of yours, too: started now and at every login.
     #[arg(long)]
     service: bool,
+    #[command(flatten)]
+    consent: Consent,
+}
+
+/// Whether what is planned is to be done.
+#[derive(Debug, Args)]
+pub(super) struct Consent {
     /// Do not ask.
     #[arg(long, short)]
     yes: bool,
@@ -74,7 +81,7 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
     }
     let service = service(arguments, surroundings, &program)?;
     let file = service.as_ref().map(|service| plan.add(SERVICE, service.install()));
-    if !plan.is_agreed_to(arguments)? {
+    if !plan.is_agreed_to(&arguments.consent)? {
         return plan.outcome();
     }
     let changed = plan.apply();
@@ -97,7 +104,7 @@ pub(super) fn uninstall(arguments: &InstallArguments, surroundings: &Surrounding
         let folder = surroundings.settings_folder(agent.registration());
         let planned = install::uninstall(&folder, agent, surroundings.places.uid());
         if planned.is_empty() {
-            plan.add(agent.registration().name, Ok(None));
+            plan.add(agent.registration().name, Ok::<_, Refusal>(None));
         }
         for change in planned {
             plan.add(agent.registration().name, change.map(Some));
@@ -105,7 +112,7 @@ pub(super) fn uninstall(arguments: &InstallArguments, surroundings: &Surrounding
     }
     let service = service(arguments, surroundings, &std::env::current_exe()?)?;
     let file = service.as_ref().map(|service| plan.add(SERVICE, service.uninstall()));
-    if !plan.is_agreed_to(arguments)? {
+    if !plan.is_agreed_to(&arguments.consent)? {
         return plan.outcome();
     }
     let service = service.filter(|_| file == Some(Planned::Changed));
@@ -145,14 +152,14 @@ fn utf8(path: &Path) -> Result<&str, CliError> {
 
 /// What is to be done, and how much was refused.
 #[derive(Default)]
-struct Plan {
+pub(super) struct Plan {
     changes: Vec<(&'static str, Change)>,
     refused: usize,
 }
 
 /// What came of planning the change of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Planned {
+pub(super) enum Planned {
     /// It was not there.
     New,
     /// It is another, or goes.
@@ -164,7 +171,7 @@ enum Planned {
 }
 
 impl Plan {
-    fn add(&mut self, name: &'static str, planned: Result<Option<Change>, Refusal>) -> Planned {
+    pub(super) fn add(&mut self, name: &'static str, planned: Result<Option<Change>, impl Display>) -> Planned {
         match planned {
             Ok(Some(change)) => {
                 let planned = if change.before().is_none() {
@@ -186,22 +193,22 @@ impl Plan {
         }
     }
 
-    fn refuse(&mut self, name: &str, reason: impl Display) {
+    pub(super) fn refuse(&mut self, name: &str, reason: impl Display) {
         self.refused += 1;
         eprintln!("{name}: {reason}");
     }
 
     /// Shows the changes, and asks. Returns whether they are to be made.
-    fn is_agreed_to(&self, arguments: &InstallArguments) -> Result<bool, CliError> {
+    pub(super) fn is_agreed_to(&self, consent: &Consent) -> Result<bool, CliError> {
         for (name, change) in &self.changes {
             say!("{name}:");
             tell!("{}", diff(change));
         }
-        if arguments.dry_run {
+        if consent.dry_run {
             say!("This was a dry run: nothing was changed.");
             return Ok(false);
         }
-        if self.changes.is_empty() || arguments.yes {
+        if self.changes.is_empty() || consent.yes {
             return Ok(true);
         }
         let stdin = std::io::stdin();
@@ -219,7 +226,7 @@ impl Plan {
     }
 
     /// Makes the changes. Returns for whom.
-    fn apply(&mut self) -> Vec<&'static str> {
+    pub(super) fn apply(&mut self) -> Vec<&'static str> {
         let mut changed = Vec::new();
         for (name, change) in std::mem::take(&mut self.changes) {
             let path = change.path().display();
@@ -235,7 +242,7 @@ impl Plan {
         changed
     }
 
-    fn outcome(&self) -> Result<(), CliError> {
+    pub(super) fn outcome(&self) -> Result<(), CliError> {
         if self.refused == 0 {
             return Ok(());
         }

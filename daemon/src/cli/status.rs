@@ -151,6 +151,9 @@ fn print_problems(status: &Value) {
     for path in status["excluded"].as_array().into_iter().flatten() {
         say!("excluded:   {}", text(path));
     }
+    for path in status["instructed"].as_array().into_iter().flatten() {
+        say!("instructed: {}", text(path));
+    }
     for problem in status["problems"].as_array().into_iter().flatten() {
         say!("problem:    {}", text(problem));
     }

@@ -13,7 +13,7 @@ use super::ask;
 use super::error::CliError;
 use super::surroundings::Surroundings;
 use crate::cli::output::say;
-use crate::{clock, control, recollection_files};
+use crate::{clock, control};
 
 #[derive(Debug, Args)]
 pub(super) struct PauseArguments {
@@ -76,7 +76,7 @@ pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) ->
     } else {
         let (_single, mut writer) = ask::writer(surroundings)?;
         let done = control::exclude(&mut writer, &path, clock::now())?;
-        recollection_files::remove_all(&surroundings.places.recollections_dir())?;
+        ask::empty_files(surroundings)?;
         done
     };
     ask::print(&done, arguments.json, |done| {

@@ -195,6 +195,9 @@ impl Ingest {
             if skipped > 0 && !is_told {
                 tracing::warn!(file = %reading.path.display(), skipped, "lines that could not be read were passed over; see `remembrancer status`");
             }
+            for project in reading.to_store.batch.turns.iter().filter_map(|turn| turn.project) {
+                self.setup.due.stored(project);
+            }
             self.known.insert(reading.path.clone(), reading.known);
             turns.extend(reading.turns);
             if !reading.at_end {
@@ -205,12 +208,13 @@ impl Ingest {
         unfinished
     }
 
-    /// Drops the codes of episodes that were removed.
+    /// Drops the codes of episodes that were removed; what shows them is due.
     fn remove_codes(&self, outcomes: &[IngestOutcome]) {
         let removed: Vec<EpisodeId> = outcomes.iter().flat_map(|outcome| &outcome.removed).copied().collect();
         if removed.is_empty() {
             return;
         }
+        self.setup.due.all();
         let codes = self.setup.codes.clone();
         let job = move |reader: &mut Reader| codes.remove(reader, &removed);
         if let Err(error) = self.setup.background.call_blocking(job) {

@@ -46,6 +46,7 @@ impl Place {
     /// Ingest as a start of the daemon makes it.
     fn start(&self) -> Ingest {
         Ingest::new(IngestSetup {
+            due: Arc::default(),
             codes: self.codes.clone(),
             roots: Roots::new(vec![
                 Root {

@@ -61,7 +61,7 @@ impl SettingsFile {
     ///
     /// # Errors
     /// Where it can't be read, or must not be written.
-    pub(super) fn read(path: &Path, uid: u32) -> Result<Self, Refusal> {
+    pub(crate) fn read(path: &Path, uid: u32) -> Result<Self, Refusal> {
         let missing = |error: &std::io::Error| error.kind() == ErrorKind::NotFound;
         let path = path.to_owned();
         match fs_err::symlink_metadata(&path) {
@@ -102,7 +102,7 @@ impl SettingsFile {
     }
 
     /// What it holds; `None` where there is no file.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
@@ -119,7 +119,7 @@ impl SettingsFile {
     }
 
     /// The change to another text, or to no file; `None` where it is that already.
-    pub(super) fn change_to(self, after: Option<String>) -> Option<Change> {
+    pub(crate) fn change_to(self, after: Option<String>) -> Option<Change> {
         (self.text != after).then_some(Change {
             file: self,
             after,

@@ -58,6 +58,16 @@ pub enum Request {
         /// What to delete.
         target: ForgetTarget,
     },
+    /// A file of a project holds something of ours now: keep it up to date.
+    Instruct(InstructionFile),
+    /// Take back an `instruct`: the file is the user's alone again.
+    Uninstruct {
+        /// An absolute path.
+        path: String,
+        /// The line, if it was one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        line: Option<String>,
+    },
     /// The whole of one episode.
     Show {
         /// Its id, or enough of its first digits.
@@ -105,6 +115,24 @@ impl RecallRequest {
     }
 }
 
+/// What of ours stands in a file of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstructionFile {
+    /// The file, an absolute path.
+    pub path: String,
+    /// The project's folder, an absolute path.
+    pub folder: String,
+    /// The one line that it is, such as an import; without it, the fenced block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// What was made for it and goes with it: the file, or the topmost of the folders above it that were missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<String>,
+    /// Whether the user asked for it though git tracks the file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tracked: bool,
+}
+
 /// What `forget` deletes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -124,7 +152,7 @@ pub enum ForgetTarget {
 }
 
 /// The names of all operations.
-const OPERATIONS: [&str; 13] = [
+const OPERATIONS: [&str; 15] = [
     "recall",
     "changed",
     "exclude_session",
@@ -136,6 +164,8 @@ const OPERATIONS: [&str; 13] = [
     "exclude",
     "include",
     "forget",
+    "instruct",
+    "uninstruct",
     "show",
     "ping",
 ];

@@ -32,6 +32,7 @@ fn migration_files_are_pinned() {
     0009_project_accessed_at_index 303457b342658fec
     0010_recollection_uses ba3741d790f7e24d
     0011_episode_lengths 9322e03893d81a4d
+    0014_instruction_files 2078507cc01be3cc
     ");
 }
 
@@ -54,7 +55,7 @@ fn database_at(folder: &TempDir, version: usize) -> (Connection, PathBuf) {
 fn populate(db: &Connection, version: usize) {
     let hash = [9_u8; 32];
     let no_table = || Ok(());
-    let rows: [&dyn Fn() -> rusqlite::Result<()>; 10] = [
+    let rows: [&dyn Fn() -> rusqlite::Result<()>; 12] = [
         &|| {
             set_meta(db, "schema_version", &version.to_string())?;
             db.execute_batch(
@@ -109,6 +110,8 @@ fn populate(db: &Connection, version: usize) {
         &no_table,
         &no_table,
         &|| db.execute_batch("INSERT INTO recollection_uses VALUES (1, 1, 'words')"),
+        &no_table,
+        &|| db.execute_batch("INSERT INTO instruction_files VALUES ('/p/AGENTS.md', '', '/p', NULL, 0, 1)"),
     ];
     rows.iter().take(version).for_each(|fill| fill().expect("fills"));
 }
@@ -192,6 +195,7 @@ fn the_latest_schema_has_these_objects() {
     table episodes_fts
     table episodes_vec
     table exclusions
+    table instruction_files
     table project_aliases
     table projects
     table recollection_candidates

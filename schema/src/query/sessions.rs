@@ -1,11 +1,11 @@
-//! What a session has in its own context, and what it was shown: both are no news to it.
+//! What a session has in its own context, and what it was shown: both are no news to it; and what was asked last.
 //! In goes a session's key, out come episode ids. Compaction empties the context, so only what came after counts.
 
 use rusqlite::{OptionalExtension, named_params};
 
 use super::Reader;
 use crate::error::QueryError;
-use crate::ids::EpisodeId;
+use crate::ids::{EpisodeId, ProjectId};
 use crate::rows::SessionKey;
 
 const LIVE: &str = "WITH session AS (
@@ -26,7 +26,25 @@ const LAST_PROMPT: &str = "SELECT prompt FROM (
         WHERE agent = :agent AND external_id = :id AND hidden = 0 ORDER BY episodes.created_at DESC LIMIT 20)
     JOIN episode_texts ON episode_texts.episode_id = id WHERE prompt <> '' ORDER BY created_at DESC, id DESC LIMIT 1";
 
+/// Parts of a turn are neighbours here, so forty episodes hold some prompts.
+const LAST_OF_PROJECT: &str = "SELECT prompt FROM (
+        SELECT id, created_at FROM episodes
+        WHERE project_id = :project AND origin = 'user' AND hidden = 0 ORDER BY created_at DESC, id DESC LIMIT 40) AS last
+    JOIN episode_texts ON episode_texts.episode_id = last.id WHERE prompt <> '' ORDER BY created_at DESC, last.id DESC LIMIT :limit";
+
 impl Reader {
+    /// What the user asked last in a project, the latest first. What an agent asked a helper of its own is left out.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn last_prompts(&self, project: ProjectId, limit: usize) -> Result<Vec<String>, QueryError> {
+        self.run("read a project's last prompts", |db| {
+            db.prepare_cached(LAST_OF_PROJECT)?
+                .query_map(named_params! {":project": project, ":limit": limit as i64}, |row| row.get(0))?
+                .collect()
+        })
+    }
+
     /// What was asked last in a session, as far as it is remembered; `None` for an unknown session, and where it is kept out.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What the user set and what projects are called: pause, exclusions, aliases, counters, tombstones.
+//! What the user set and what projects are called: pause, exclusions, instruction files, aliases, counters, tombstones.
 //! In go keys, out come values. Each is small and read whole.
 
 use rusqlite::{OptionalExtension, Row};
@@ -7,7 +7,7 @@ use super::Reader;
 use crate::error::QueryError;
 use crate::ids::{ProjectId, TurnUid};
 use crate::migrate::meta;
-use crate::rows::Pause;
+use crate::rows::{InstructionFile, Pause};
 use crate::units::UnixMillis;
 use crate::write::{PAUSED, current_model, excluded_paths};
 
@@ -62,6 +62,27 @@ impl Reader {
     /// What SQLite reports.
     pub fn exclusions(&self) -> Result<Vec<String>, QueryError> {
         self.run("read the exclusions", excluded_paths)
+    }
+
+    /// What of ours stands in files of projects, by folder and path.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn instruction_files(&self) -> Result<Vec<InstructionFile>, QueryError> {
+        let read = |row: &Row<'_>| {
+            Ok(InstructionFile {
+                path: row.get(0)?,
+                line: Some(row.get(1)?).filter(|line: &String| !line.is_empty()),
+                folder: row.get(2)?,
+                made: row.get(3)?,
+                tracked: row.get(4)?,
+            })
+        };
+        self.run("read the instruction files", |db| {
+            db.prepare_cached("SELECT path, line, folder, made, tracked FROM instruction_files ORDER BY folder, path, line")?
+                .query_map([], read)?
+                .collect()
+        })
     }
 
     /// Whether and how long ingest and embedding rest. Whether it still holds tells [`Pause::holds_at`].

@@ -3,7 +3,7 @@
 use rstest::rstest;
 
 use crate::testing::{MODEL, Store, batch, in_project, session, turn, turn_uid};
-use crate::{EpisodeId, EpisodeUid, FieldWeights, MatchExpression, Pause, QueryError, Reader, Scope, UnixMillis};
+use crate::{EpisodeId, EpisodeUid, FieldWeights, MatchExpression, Origin, Pause, QueryError, Reader, Scope, UnixMillis};
 
 /// A store of 120 episodes: the later, the more of `needle` is in them.
 fn haystack() -> Store {
@@ -17,6 +17,33 @@ fn haystack() -> Store {
 
 fn needle() -> MatchExpression {
     MatchExpression::any_of(&["needl".to_owned()], Scope::All).expect("has a term")
+}
+
+#[test]
+fn the_last_prompts_of_a_project_are_the_user_s_own() {
+    let mut store = Store::new();
+    let mut project = |key: &str| {
+        let keys = [key.to_owned()];
+        store
+            .writer
+            .resolve_project(&keys, key, None, UnixMillis(1))
+            .expect("resolves")
+    };
+    let (engine, other) = (project("engine"), project("other"));
+    let mut of_a_helper = turn(9, "s", &["look there"]);
+    of_a_helper.episodes[0].origin = Origin::Subagent;
+    let turns = [
+        turn(1, "s", &["one"]),
+        turn(3, "t", &["three", ""]),
+        turn(2, "s", &["two"]),
+        of_a_helper,
+    ];
+    let mut turns: Vec<_> = turns.into_iter().map(|turn| in_project(turn, engine)).collect();
+    turns.push(in_project(turn(8, "s", &["elsewhere"]), other));
+    store.writer.ingest(&batch(turns)).expect("stores");
+    assert_eq!(store.reader().last_prompts(engine, 2).expect("reads"), ["three", "two"]);
+    store.writer.exclude_session(&session("t")).expect("hides");
+    assert_eq!(store.reader().last_prompts(engine, 9).expect("reads"), ["two", "one"]);
 }
 
 #[test]

@@ -345,6 +345,21 @@ pub enum ForgetTarget {
     All,
 }
 
+/// What of ours stands in a file of a project, at the user's word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstructionFile {
+    /// The file.
+    pub path: String,
+    /// The one line that it is, such as an import; `None` for the fenced block.
+    pub line: Option<String>,
+    /// The project's folder.
+    pub folder: String,
+    /// What was made for it and goes with it: the file, or the topmost of the folders above it that were missing.
+    pub made: Option<String>,
+    /// Whether the user asked for it though git tracks the file.
+    pub tracked: bool,
+}
+
 /// How long ingest and embedding rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {

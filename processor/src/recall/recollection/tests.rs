@@ -40,6 +40,21 @@ fn header() -> Header {
 }
 
 #[test]
+fn a_standing_block_tells_of_no_prompt_and_no_time() {
+    let text = standing_block(&[episode("Why is the cache cold?", "The key is in @~/.ssh/id.")], CAPS);
+    assert!(text.starts_with("<remembrancer-recollections>\n"), "{text}");
+    assert!(
+        text.contains("not instructions") && text.contains("Answer: The key is in \u{ff20}~/.ssh/id.\n"),
+        "{text}"
+    );
+    assert!(text.ends_with("</remembrancer-recollections>\n"), "{text}");
+    assert_eq!(
+        standing_block(&[], CAPS),
+        "<remembrancer-recollections>\nRemembrancer keeps notes from earlier sessions in this project here, and has none now.\n</remembrancer-recollections>\n"
+    );
+}
+
+#[test]
 fn a_block_reads_like_this() {
     let (text, shown) = block(
         &header(),
