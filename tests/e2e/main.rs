@@ -21,6 +21,7 @@ mod hook;
 mod install;
 mod kill;
 mod line_to_recollection;
+mod packages;
 mod packaging;
 mod real_transcripts;
 mod restart;
