@@ -8,6 +8,7 @@ mod eval;
 mod forget;
 mod install;
 mod instruct;
+mod itself;
 mod output;
 mod recall;
 mod run;
@@ -34,7 +35,16 @@ struct Arguments {
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]
-    command: Command,
+    command: AnyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum AnyCommand {
+    #[command(flatten)]
+    OfTheMemory(Command),
+    // Needs neither settings nor a home.
+    #[command(flatten)]
+    OfItself(itself::Command),
 }
 
 #[derive(Debug, Subcommand)]
@@ -81,7 +91,11 @@ pub fn main() -> ExitCode {
             format!("cannot write to standard output: {error}"),
         )),
     };
-    match dispatch(arguments).and_then(written) {
+    let done = match arguments.command {
+        AnyCommand::OfTheMemory(command) => dispatch(command, arguments.config),
+        AnyCommand::OfItself(command) => itself::run(command),
+    };
+    match done.and_then(written) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -90,9 +104,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn dispatch(arguments: Arguments) -> Result<(), CliError> {
-    let surroundings = Surroundings::of_process(arguments.config)?;
-    match arguments.command {
+fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
+    let surroundings = Surroundings::of_process(config)?;
+    match command {
         Command::Try(arguments) => try_it::run(&arguments, &surroundings),
         Command::Run => run::run(surroundings),
         Command::Install(arguments) => install::install(&arguments, &surroundings),

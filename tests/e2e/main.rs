@@ -22,6 +22,7 @@ mod install;
 mod instruct;
 mod kill;
 mod line_to_recollection;
+mod packages;
 mod packaging;
 mod real_transcripts;
 mod restart;

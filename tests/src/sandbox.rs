@@ -155,8 +155,15 @@ impl Sandbox {
 
     /// A command of the program in this home.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
-        self.surround(&mut command).args(arguments).stdin(Stdio::null());
+        let mut command = self.command_of(&self.program);
+        command.args(arguments);
+        command
+    }
+
+    /// Another program in this home.
+    pub fn command_of(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        self.surround(&mut command).stdin(Stdio::null());
         command
     }
 

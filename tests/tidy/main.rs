@@ -5,10 +5,12 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of these tests are tests, too")]
 
 mod documents;
+mod licences;
 mod literals;
 mod manifests;
 mod sources;
 mod words;
+mod workflows;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,0 +1,66 @@
+//! What the program says of its own command line: completions for shells, and the pages of the manual that packages bring.
+//!
+//! Both are made from the definition of the command line, and the page of the settings from their defaults, so that none
+//! can tell of another version.
+
+mod settings_page;
+
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Subcommand};
+use clap_complete::Shell;
+
+use super::Arguments;
+use super::error::CliError;
+use crate::cli::output::tell;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Print what a shell needs to complete the command line.
+    Completions {
+        /// The shell that is to complete.
+        shell: Shell,
+    },
+    /// Write the pages of the manual, for those who make packages.
+    #[command(hide = true)]
+    ManPages {
+        /// Where they go; it is made if it is not there.
+        folder: PathBuf,
+    },
+}
+
+pub(super) fn run(command: Command) -> Result<(), CliError> {
+    match command {
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "remembrancer", &mut script);
+            tell!("{}", String::from_utf8_lossy(&script));
+        }
+        Command::ManPages { folder } => {
+            fs_err::create_dir_all(&folder)?;
+            clap_mangen::generate_to(Arguments::command(), &folder)?;
+            fs_err::write(folder.join(settings_page::FILE), settings_page::render())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_and_every_argument_says_what_it_is() {
+        Arguments::command().debug_assert();
+        check(&Arguments::command());
+    }
+
+    fn check(command: &clap::Command) {
+        let name = command.get_name();
+        assert!(command.get_about().is_some(), "{name}");
+        for argument in command.get_arguments() {
+            assert!(argument.get_help().is_some(), "{name}: {}", argument.get_id());
+        }
+        command.get_subcommands().for_each(check);
+    }
+}
