@@ -235,6 +235,8 @@ impl Conversation {
         if !self.thread.is_empty() {
             return self.assembler.side_turn(&self.thread);
         }
+        // What was marked as said for the turn to come was said in the midst of this one.
+        self.turn_start = None;
         let origin = self.origin;
         Some(self.with_place(id, None, |assembler, place| assembler.main_turn(place, origin)))
     }

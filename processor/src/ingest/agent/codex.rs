@@ -155,8 +155,9 @@ impl Codex {
     fn meta(&mut self, meta: &Payload<'_>, record: &Record<'_>, at: ResumePoint) {
         let id = meta.id.as_str();
         if self.begun && !id.is_empty() && id != self.conversation.session_id() {
+            // Without a time nothing tells where the copy ends.
             self.copied_until = time::parse(record.time());
-            self.conversation.assembler().held = Some(at);
+            self.conversation.assembler().held = self.copied_until.map(|_| at);
             return;
         }
         self.begun = true;
