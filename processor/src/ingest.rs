@@ -25,6 +25,7 @@ mod narration;
 mod parse;
 mod problem;
 mod redact;
+mod tell;
 mod text;
 mod time;
 mod tool;

@@ -370,8 +370,10 @@ fn a_lone_summary_is_kept_until_there_is_something_else() {
 
 #[test]
 fn a_transcript_may_begin_in_the_middle() {
+    let mut first = assistant("a1", "The migration is done; the old table is kept for a week.");
+    first["timestamp"] = json!("2026-03-01T09:59:59.000Z");
     let advance = read(&lines(&[
-        assistant("a1", "The migration is done; the old table is kept for a week."),
+        first,
         user("u1", "why a week?"),
         assistant("a2", "Backups are kept for a week, too."),
     ]));

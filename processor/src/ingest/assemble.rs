@@ -154,6 +154,13 @@ impl Assembler {
         self.main.as_ref().map(|open| open.turn.started_at)
     }
 
+    /// Whether the open turn of the main thread is that of this prompt, given at this time.
+    pub(crate) fn main_is(&self, at: UnixMillis, prompt: &str) -> bool {
+        self.main
+            .as_ref()
+            .is_some_and(|open| open.turn.started_at == at && open.spelling == spelling(prompt))
+    }
+
     /// Whether the main thread has an open turn.
     pub(crate) fn has_main(&self) -> bool {
         self.main.is_some()

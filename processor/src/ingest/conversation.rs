@@ -1,9 +1,9 @@
 //! What most agents' parsers share: a session of prompts, texts, tool calls and their results, told in the order of the
 //! transcript, becomes turns. A parser says what a record is; here is decided what comes of it.
 //!
-//! What a source says once for all that follows (its session, its folder) is set in [`Parse::head`](super::parse::Parse::head), too, and what it says
-//! before each prompt is marked by [`Conversation::turn_begins`]: a restart begins at the oldest open turn, and must find the
-//! same turns.
+//! What a source says once for all that follows (its session, its folder) is set in
+//! [`Tell::tell_first`](super::tell::Tell::tell_first), too, and what it says before each prompt is marked by
+//! [`Conversation::turn_begins`]: a restart begins at the oldest open turn, and must find the same turns.
 
 use std::borrow::Cow;
 
@@ -235,6 +235,8 @@ impl Conversation {
         if !self.thread.is_empty() {
             return self.assembler.side_turn(&self.thread);
         }
+        // What was marked as said for the turn to come was said in the midst of this one.
+        self.turn_start = None;
         let origin = self.origin;
         Some(self.with_place(id, None, |assembler, place| assembler.main_turn(place, origin)))
     }

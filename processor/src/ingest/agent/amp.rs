@@ -7,12 +7,8 @@ use std::borrow::Cow;
 
 use self::wire::{Block, Environment, Message, Thread};
 use super::{Context, Description, Shape, has_extension, stem};
-use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
-use crate::ingest::json::{RecordSink, read_values};
-use crate::ingest::line::Line;
-use crate::ingest::parse::Parse;
-use crate::ingest::problem::ProblemKind;
+use crate::ingest::tell::Tell;
 use crate::ingest::{ResumePoint, SourceInfo};
 
 /// How a run of a tool ended that was not done.
@@ -44,17 +40,6 @@ impl Amp {
     fn new(info: &SourceInfo, from: ResumePoint) -> Self {
         Self {
             conversation: Conversation::new(info, from),
-        }
-    }
-
-    fn thread(&mut self, thread: &Thread<'_>, at: ResumePoint) {
-        self.conversation.record(at, thread.created.as_str());
-        self.conversation.session(thread.id.as_str());
-        self.conversation.title(thread.title.as_str());
-        self.environment(&thread.environment.initial);
-        for message in &thread.messages.0 {
-            self.conversation.record(at, message.meta.sent_at.as_str());
-            self.message(message);
         }
     }
 
@@ -129,25 +114,22 @@ fn path_of(uri: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-impl Parse for Amp {
-    fn line(&mut self, line: &Line<'_>) {
-        read_values(line, self);
-    }
-
-    fn assembler(&mut self) -> &mut Assembler {
-        self.conversation.assembler()
-    }
-}
-
-impl RecordSink for Amp {
+impl Tell for Amp {
     type Record<'a> = Thread<'a>;
 
-    fn record(&mut self, thread: Thread<'_>, at: ResumePoint) {
-        self.thread(&thread, at);
+    fn tell(&mut self, thread: &Thread<'_>, at: ResumePoint) {
+        self.conversation.record(at, thread.created.as_str());
+        self.conversation.session(thread.id.as_str());
+        self.conversation.title(thread.title.as_str());
+        self.environment(&thread.environment.initial);
+        for message in &thread.messages.0 {
+            self.conversation.record(at, message.meta.sent_at.as_str());
+            self.message(message);
+        }
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
-        self.conversation.assembler().problem(kind, at);
+    fn conversation(&mut self) -> &mut Conversation {
+        &mut self.conversation
     }
 }
 

@@ -10,12 +10,8 @@ use std::path::Path;
 
 use self::wire::{Prompted, Step, ToolCall};
 use super::{Context, Description, ReadFile, Shape};
-use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
-use crate::ingest::json::{RecordSink, read_values};
-use crate::ingest::line::Line;
-use crate::ingest::parse::Parse;
-use crate::ingest::problem::ProblemKind;
+use crate::ingest::tell::Tell;
 use crate::ingest::tool::leading_number;
 use crate::ingest::{ResumePoint, SourceInfo};
 
@@ -103,25 +99,6 @@ impl Antigravity {
         }
     }
 
-    fn read(&mut self, step: &Step<'_>, at: ResumePoint) {
-        self.conversation.record(at, step.created_at.as_str());
-        match step.kind.as_str() {
-            "USER_INPUT" if step.source.as_str() == "SYSTEM" => {}
-            "USER_INPUT" => self.prompt(step.content.as_str()),
-            "PLANNER_RESPONSE" => self.answer(step),
-            "CHECKPOINT" => self.conversation.compacted(step.content.as_str()),
-            kind if BOOKKEEPING.contains(&kind) => {}
-            kind => {
-                if !RESULTS.contains(&kind) {
-                    self.conversation.unknown(kind);
-                }
-                if step.source.as_str() == "MODEL" {
-                    self.result(step);
-                }
-            }
-        }
-    }
-
     fn prompt(&mut self, content: &str) {
         self.awaited.clear();
         self.conversation.prompt("", request(content));
@@ -173,25 +150,30 @@ fn exit_code<'a>(step: &'a Step<'_>) -> Option<&'a str> {
     step.exit_code.filled().or_else(told)
 }
 
-impl Parse for Antigravity {
-    fn line(&mut self, line: &Line<'_>) {
-        read_values(line, self);
-    }
-
-    fn assembler(&mut self) -> &mut Assembler {
-        self.conversation.assembler()
-    }
-}
-
-impl RecordSink for Antigravity {
+impl Tell for Antigravity {
     type Record<'a> = Step<'a>;
 
-    fn record(&mut self, step: Step<'_>, at: ResumePoint) {
-        self.read(&step, at);
+    fn tell(&mut self, step: &Step<'_>, at: ResumePoint) {
+        self.conversation.record(at, step.created_at.as_str());
+        match step.kind.as_str() {
+            "USER_INPUT" if step.source.as_str() == "SYSTEM" => {}
+            "USER_INPUT" => self.prompt(step.content.as_str()),
+            "PLANNER_RESPONSE" => self.answer(step),
+            "CHECKPOINT" => self.conversation.compacted(step.content.as_str()),
+            kind if BOOKKEEPING.contains(&kind) => {}
+            kind => {
+                if !RESULTS.contains(&kind) {
+                    self.conversation.unknown(kind);
+                }
+                if step.source.as_str() == "MODEL" {
+                    self.result(step);
+                }
+            }
+        }
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
-        self.conversation.assembler().problem(kind, at);
+    fn conversation(&mut self) -> &mut Conversation {
+        &mut self.conversation
     }
 }
 

@@ -4,6 +4,10 @@
 //! belong to it until the next. Everything else is bookkeeping, or machine text in the user's place (see [`prompt`]).
 //! Side threads: in 1.0 and 2.0 a subagent's records stand in the main file, tied by `parentUuid` or `agentId`; later they
 //! have files of their own, which are read as a main thread of origin subagent.
+//!
+//! One API message stands in several records, a block in each. The extension of an editor that resumes a session writes its
+//! records once more, under new ids but with their times: what is older than the open turn and follows nothing in it is
+//! such a copy, and what the open turn has heard of a message is not told again.
 
 mod kinds;
 mod prompt;
@@ -12,6 +16,7 @@ mod tools;
 mod wire;
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use remembrancer_schema::{Origin, UnixMillis};
 
@@ -19,7 +24,7 @@ use self::kinds::{BOOKKEEPING, SYSTEM_BOOKKEEPING};
 use self::prompt::{Said, said};
 use self::queue::{Queue, Queued};
 use self::wire::{Attachment, Content, Record};
-use super::{Context, Description, Shape, has_extension, is_below, stem};
+use super::{Context, Description, Shape, folder_name, has_extension, is_below, stem};
 use crate::ingest::assemble::{Assembler, OpenTurn, Place};
 use crate::ingest::json::{RecordSink, read_values};
 use crate::ingest::line::Line;
@@ -35,7 +40,8 @@ const SUMMARY_CAP: usize = 8 * 1024;
 /// Reads the lines of one transcript.
 #[derive(Debug)]
 pub(crate) struct ClaudeCode {
-    name: String,
+    /// The session of records that name none.
+    session: String,
     subagent_file: bool,
     last_time: UnixMillis,
     pub(crate) assembler: Assembler,
@@ -45,24 +51,34 @@ pub(crate) struct ClaudeCode {
     titled_by_user: HashSet<u64>,
     /// Ids of this source's records, for summaries that name their last one.
     ids: HashSet<u64>,
+    /// Those of them since the last main prompt.
+    turn_ids: HashSet<u64>,
 }
 
 pub(super) const DESCRIPTION: Description = Description {
     id: "claude-code",
     name: "Claude Code",
     folders: |home| vec![home.folder("CLAUDE_CONFIG_DIR", ".claude").join("projects")],
-    shape: |path| has_extension(path, "jsonl").then_some(Shape::Lines),
+    // Beside a session lie results of its tools that were too large for it.
+    shape: |path| (has_extension(path, "jsonl") && !is_below(path, "tool-results")).then_some(Shape::Lines),
     context: |path, _| Context {
         subagent: is_below(path, "subagents") || stem(path).starts_with("agent-"),
+        session: parent_session(path),
         ..Context::default()
     },
     parser: |info, from| Box::new(ClaudeCode::new(info, from)),
 };
 
+/// The session that a subagent's own file belongs to, where its place tells: `<session>/subagents/…/agent-<id>.jsonl`.
+fn parent_session(path: &Path) -> Option<String> {
+    let subagents = path.ancestors().find(|above| above.ends_with("subagents"))?;
+    Some(folder_name(subagents).to_owned())
+}
+
 impl ClaudeCode {
     fn new(info: &SourceInfo, from: ResumePoint) -> Self {
         Self {
-            name: info.name.clone(),
+            session: info.context.session.clone().unwrap_or_else(|| info.name.clone()),
             subagent_file: info.context.subagent,
             last_time: info.fallback_time,
             assembler: Assembler::new(info, from),
@@ -70,6 +86,7 @@ impl ClaudeCode {
             queue: Queue::default(),
             titled_by_user: HashSet::new(),
             ids: HashSet::new(),
+            turn_ids: HashSet::new(),
         }
     }
 
@@ -78,10 +95,14 @@ impl ClaudeCode {
         if let Some(at) = time::parse(record.timestamp.as_str()) {
             self.last_time = at;
         }
+        if self.is_copy(record) {
+            return;
+        }
         if let Some(id) = record.uuid.filled() {
             self.ids.insert(short_hash(id));
+            self.turn_ids.insert(short_hash(id));
         }
-        let session = record.session_id.filled().unwrap_or(&self.name).to_owned();
+        let session = record.session_id.filled().unwrap_or(&self.session).to_owned();
         let place = Place {
             id: record.uuid.as_str(),
             written: record.timestamp.as_str(),
@@ -92,6 +113,19 @@ impl ClaudeCode {
             start,
         };
         self.dispatch(record, &place);
+    }
+
+    /// Whether a message of an earlier turn is written again: it is older than the open turn, and follows no record of it.
+    fn is_copy(&self, record: &Record<'_>) -> bool {
+        let (Some(at), Some(since)) = (time::parse(record.timestamp.as_str()), self.assembler.main_since()) else {
+            return false;
+        };
+        let is_astray = match (record.kind.as_str(), record.parent_uuid.filled()) {
+            ("user" | "assistant", Some(parent)) => !self.turn_ids.contains(&short_hash(parent)),
+            ("user", None) => true,
+            _ => false,
+        };
+        at < since && is_astray && !record.is_sidechain.0
     }
 
     fn dispatch(&mut self, record: &Record<'_>, place: &Place<'_>) {
@@ -137,8 +171,12 @@ impl ClaudeCode {
             self.threads.insert(short_hash(record.uuid.as_str()), thread.clone());
             return self.assembler.open_side(&thread, place, text, warm_up);
         }
+        if !place.written.is_empty() && self.assembler.main_is(place.at, &text) {
+            return;
+        }
         self.threads.clear();
         self.queue = Queue::default();
+        self.turn_ids = HashSet::from([short_hash(place.id)]);
         self.assembler
             .open_main(place, if subagent { Origin::Subagent } else { Origin::User }, text, warm_up);
     }
@@ -166,13 +204,14 @@ impl ClaudeCode {
         if !open.is_new(place.id) {
             return;
         }
+        let message = record.message.id.as_str();
         match &record.message.content {
-            Content::Text(text) => say(open, place.at, text),
+            Content::Text(text) => say(open, message, place.at, text),
             Content::Blocks(blocks) => {
                 for block in blocks {
                     match block.kind.as_str() {
-                        "text" => say(open, place.at, block.text.as_str()),
-                        "tool_use" => tools::call(open, place.at, block),
+                        "text" => say(open, message, place.at, block.text.as_str()),
+                        "tool_use" if open.is_new(block.id.as_str()) => tools::call(open, place.at, block),
                         _ => {}
                     }
                 }
@@ -187,12 +226,19 @@ impl ClaudeCode {
             return;
         }
         for block in content.blocks().iter().filter(|block| block.kind.as_str() == "tool_result") {
-            tools::result(open, place.at, block);
+            let call = block.tool_use_id.filled();
+            if call.is_none_or(|call| open.is_new(&format!("result of {call}"))) {
+                tools::result(open, place.at, block);
+            }
         }
     }
 
-    /// The open turn that a record belongs to; none for a side thread whose beginning was not seen.
+    /// The open turn that a record belongs to; none for a side thread whose beginning was not seen, and for a subagent's words
+    /// that follow nothing: some versions write the reply to a warm-up without the prompt.
     fn turn_of(&mut self, record: &Record<'_>, place: &Place<'_>) -> Option<&mut OpenTurn> {
+        if self.subagent_file && record.parent_uuid.filled().is_none() && !self.assembler.has_main() {
+            return None;
+        }
         if !record.is_sidechain.0 || self.subagent_file {
             let origin = self.origin();
             return Some(self.assembler.main_turn(place, origin));
@@ -311,8 +357,10 @@ impl ClaudeCode {
     }
 }
 
-fn say(open: &mut OpenTurn, at: UnixMillis, text: &str) {
-    if text.trim() != "(no content)" {
+/// Adds a text of a message, unless the turn has heard it of the same message already.
+fn say(open: &mut OpenTurn, message: &str, at: UnixMillis, text: &str) {
+    let heard = !message.is_empty() && !open.is_new(&format!("{message}\n{text}"));
+    if !heard && text.trim() != "(no content)" {
         open.say(at, text);
     }
 }

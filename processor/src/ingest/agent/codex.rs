@@ -11,13 +11,9 @@ use remembrancer_schema::UnixMillis;
 
 use self::wire::{Payload, Record, Wrapped};
 use super::{Context, Description, Shape, has_extension};
-use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
-use crate::ingest::json::{RecordSink, read_values};
 use crate::ingest::lenient::Prose;
-use crate::ingest::line::Line;
-use crate::ingest::parse::Parse;
-use crate::ingest::problem::ProblemKind;
+use crate::ingest::tell::Tell;
 use crate::ingest::tool::{Arguments, leading_number};
 use crate::ingest::{ResumePoint, SourceInfo, time};
 
@@ -131,8 +127,6 @@ struct Codex {
     begun: bool,
     /// While a copy of the parent's history is read: the time of its last record.
     copied_until: Option<UnixMillis>,
-    /// Whether only what the first line says of all others is wanted.
-    head_only: bool,
 }
 
 impl Codex {
@@ -141,30 +135,6 @@ impl Codex {
             conversation: Conversation::new(info, from),
             begun: from.offset.0 > 0,
             copied_until: None,
-            head_only: false,
-        }
-    }
-
-    fn read(&mut self, record: &Record<'_>, at: ResumePoint) {
-        if self.head_only {
-            return self.meta(&record.payload, record, at);
-        }
-        self.conversation.record(at, record.time());
-        if self.is_copied(record) {
-            return;
-        }
-        let item = &record.payload;
-        match record.kind.as_str() {
-            "session_meta" => self.meta(item, record, at),
-            "turn_context" => {
-                self.conversation.turn_begins();
-                self.conversation.cwd(item.cwd.as_str());
-            }
-            "response_item" => self.item(item),
-            "event_msg" => self.event(item),
-            "compacted" => self.conversation.compacted(item.message.joined().as_ref()),
-            kind if BOOKKEEPING.contains(&kind) => {}
-            _ => self.bare(record),
         }
     }
 
@@ -185,8 +155,9 @@ impl Codex {
     fn meta(&mut self, meta: &Payload<'_>, record: &Record<'_>, at: ResumePoint) {
         let id = meta.id.as_str();
         if self.begun && !id.is_empty() && id != self.conversation.session_id() {
+            // Without a time nothing tells where the copy ends.
             self.copied_until = time::parse(record.time());
-            self.conversation.assembler().held = Some(at);
+            self.conversation.assembler().held = self.copied_until.map(|_| at);
             return;
         }
         self.begun = true;
@@ -321,34 +292,36 @@ fn framed(output: &str) -> (&str, &str) {
     }
 }
 
-impl Parse for Codex {
-    fn line(&mut self, line: &Line<'_>) {
-        read_values(line, self);
-    }
-
-    fn head(&mut self, line: &Line<'_>) {
-        self.head_only = true;
-        self.begun = false;
-        read_values(line, self);
-        self.begun = true;
-        self.head_only = false;
-    }
-
-    fn assembler(&mut self) -> &mut Assembler {
-        self.conversation.assembler()
-    }
-}
-
-impl RecordSink for Codex {
+impl Tell for Codex {
     type Record<'a> = Record<'a>;
 
-    fn record(&mut self, record: Record<'_>, at: ResumePoint) {
-        self.read(&record, at);
+    fn tell(&mut self, record: &Record<'_>, at: ResumePoint) {
+        self.conversation.record(at, record.time());
+        if self.is_copied(record) {
+            return;
+        }
+        let item = &record.payload;
+        match record.kind.as_str() {
+            "session_meta" => self.meta(item, record, at),
+            "turn_context" => {
+                self.conversation.turn_begins();
+                self.conversation.cwd(item.cwd.as_str());
+            }
+            "response_item" => self.item(item),
+            "event_msg" => self.event(item),
+            "compacted" => self.conversation.compacted(item.message.joined().as_ref()),
+            kind if BOOKKEEPING.contains(&kind) => {}
+            _ => self.bare(record),
+        }
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
-        if !self.head_only {
-            self.conversation.assembler().problem(kind, at);
-        }
+    fn tell_first(&mut self, record: &Record<'_>, at: ResumePoint) {
+        self.begun = false;
+        self.meta(&record.payload, record, at);
+        self.begun = true;
+    }
+
+    fn conversation(&mut self) -> &mut Conversation {
+        &mut self.conversation
     }
 }

@@ -13,12 +13,8 @@ use std::path::Path;
 use self::kinds::BOOKKEEPING;
 use self::wire::{Data, Event};
 use super::{Context, Description, ReadFile, Shape, folder_name, has_extension, stem};
-use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
-use crate::ingest::json::{RecordSink, read_values};
-use crate::ingest::line::Line;
-use crate::ingest::parse::Parse;
-use crate::ingest::problem::ProblemKind;
+use crate::ingest::tell::Tell;
 use crate::ingest::{ResumePoint, SourceInfo};
 
 /// The events' file in a session's folder, and the folder of all sessions.
@@ -79,8 +75,6 @@ struct CopilotCli {
     conversation: Conversation,
     /// Where the session works, and on which branch, as told last.
     place: (String, String),
-    /// Whether only what the first line says of all others is wanted.
-    head_only: bool,
     /// Of the open turn: tasks by the call that gives them, the calls that began subagents by their agents, and the threads
     /// that were opened.
     tasks: HashMap<String, String>,
@@ -93,36 +87,9 @@ impl CopilotCli {
         Self {
             conversation: Conversation::new(info, from),
             place: Default::default(),
-            head_only: false,
             tasks: HashMap::new(),
             agents: HashMap::new(),
             threads: HashSet::new(),
-        }
-    }
-
-    fn read(&mut self, event: &Event<'_>, at: ResumePoint) {
-        let data = &event.data;
-        if self.head_only {
-            return self.begin(data);
-        }
-        self.conversation.record(at, event.timestamp.as_str());
-        let thread = self.thread(event);
-        self.conversation.in_thread(&thread);
-        match event.kind.as_str() {
-            "session.start" => self.begin(data),
-            "session.resume" => self.moved(data.context.cwd.as_str(), data.context.branch.as_str()),
-            "session.context_changed" => self.moved(data.cwd.as_str(), data.branch.as_str()),
-            "session.title_changed" => self.conversation.title(data.title.as_str()),
-            "user.message" if thread.is_empty() => self.prompt(event),
-            "user.message" => self.task(&thread, event.id.as_str(), data.content.as_str()),
-            "assistant.message" => self.conversation.say("", data.content.as_str()),
-            "tool.execution_start" => self.call(data),
-            "tool.execution_complete" => self.result(data),
-            "subagent.started" => self.subagent(event),
-            "session.task_complete" => self.conversation.say("", data.summary.as_str()),
-            "session.compaction_complete" => self.conversation.compacted(data.compacted.as_str()),
-            kind if BOOKKEEPING.contains(&kind) => {}
-            kind => self.conversation.unknown(kind),
         }
     }
 
@@ -213,33 +180,38 @@ fn exit_code(output: &str) -> Option<&str> {
     Some(last.strip_suffix('>')?.rsplit_once(EXIT_CODE)?.1)
 }
 
-impl Parse for CopilotCli {
-    fn line(&mut self, line: &Line<'_>) {
-        read_values(line, self);
-    }
-
-    fn head(&mut self, line: &Line<'_>) {
-        self.head_only = true;
-        read_values(line, self);
-        self.head_only = false;
-    }
-
-    fn assembler(&mut self) -> &mut Assembler {
-        self.conversation.assembler()
-    }
-}
-
-impl RecordSink for CopilotCli {
+impl Tell for CopilotCli {
     type Record<'a> = Event<'a>;
 
-    fn record(&mut self, event: Event<'_>, at: ResumePoint) {
-        self.read(&event, at);
+    fn tell(&mut self, event: &Event<'_>, at: ResumePoint) {
+        let data = &event.data;
+        self.conversation.record(at, event.timestamp.as_str());
+        let thread = self.thread(event);
+        self.conversation.in_thread(&thread);
+        match event.kind.as_str() {
+            "session.start" => self.begin(data),
+            "session.resume" => self.moved(data.context.cwd.as_str(), data.context.branch.as_str()),
+            "session.context_changed" => self.moved(data.cwd.as_str(), data.branch.as_str()),
+            "session.title_changed" => self.conversation.title(data.title.as_str()),
+            "user.message" if thread.is_empty() => self.prompt(event),
+            "user.message" => self.task(&thread, event.id.as_str(), data.content.as_str()),
+            "assistant.message" => self.conversation.say("", data.content.as_str()),
+            "tool.execution_start" => self.call(data),
+            "tool.execution_complete" => self.result(data),
+            "subagent.started" => self.subagent(event),
+            "session.task_complete" => self.conversation.say("", data.summary.as_str()),
+            "session.compaction_complete" => self.conversation.compacted(data.compacted.as_str()),
+            kind if BOOKKEEPING.contains(&kind) => {}
+            kind => self.conversation.unknown(kind),
+        }
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
-        if !self.head_only {
-            self.conversation.assembler().problem(kind, at);
-        }
+    fn tell_first(&mut self, event: &Event<'_>, _at: ResumePoint) {
+        self.begin(&event.data);
+    }
+
+    fn conversation(&mut self) -> &mut Conversation {
+        &mut self.conversation
     }
 }
 

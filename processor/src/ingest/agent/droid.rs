@@ -6,13 +6,9 @@ mod wire;
 use self::wire::{Message, Output, Record};
 use super::wrapped::behind_blocks;
 use super::{Context, Description, Shape, has_extension};
-use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
-use crate::ingest::json::{RecordSink, read_values};
 use crate::ingest::lenient::TextOr;
-use crate::ingest::line::Line;
-use crate::ingest::parse::Parse;
-use crate::ingest::problem::ProblemKind;
+use crate::ingest::tell::Tell;
 use crate::ingest::{ResumePoint, SourceInfo};
 
 /// Records that say nothing to remember.
@@ -44,43 +40,12 @@ pub(super) const DESCRIPTION: Description = Description {
 #[derive(Debug)]
 struct Droid {
     conversation: Conversation,
-    /// Whether only what the first line says of all others is wanted.
-    head_only: bool,
 }
 
 impl Droid {
     fn new(info: &SourceInfo, from: ResumePoint) -> Self {
         Self {
             conversation: Conversation::new(info, from),
-            head_only: false,
-        }
-    }
-
-    fn read(&mut self, record: &Record<'_>, at: ResumePoint) {
-        if self.head_only {
-            return self.begin(record);
-        }
-        self.conversation.record(at, record.timestamp.as_str());
-        self.conversation.session(record.session());
-        match (record.kind.as_str(), record.role.as_str()) {
-            ("session_start" | "system", _) => {
-                self.begin(record);
-                let title = record.title.filled().unwrap_or(record.first_title.as_str());
-                self.conversation.title(title);
-            }
-            ("message", "") => self.message(record.id.as_str(), &record.message),
-            ("message", "user") => self.prompt(record.id.as_str(), [record.text.as_str()]),
-            ("message", "assistant") => self.conversation.say("", record.text.as_str()),
-            ("message", role) => self.conversation.unknown(&format!("role/{role}")),
-            ("tool_call", _) => {
-                let tool = record.tool.as_str();
-                self.conversation.call(record.call(), tool, &record.parameters);
-            }
-            ("tool_result", _) => self.result(record),
-            ("completion", _) => self.conversation.say("", record.final_text.as_str()),
-            ("compaction_state", _) => self.conversation.compacted(record.summary.as_str()),
-            (kind, _) if BOOKKEEPING.contains(&kind) => {}
-            (kind, _) => self.conversation.unknown(kind),
         }
     }
 
@@ -136,32 +101,39 @@ impl Droid {
     }
 }
 
-impl Parse for Droid {
-    fn line(&mut self, line: &Line<'_>) {
-        read_values(line, self);
-    }
-
-    fn head(&mut self, line: &Line<'_>) {
-        self.head_only = true;
-        read_values(line, self);
-        self.head_only = false;
-    }
-
-    fn assembler(&mut self) -> &mut Assembler {
-        self.conversation.assembler()
-    }
-}
-
-impl RecordSink for Droid {
+impl Tell for Droid {
     type Record<'a> = Record<'a>;
 
-    fn record(&mut self, record: Record<'_>, at: ResumePoint) {
-        self.read(&record, at);
+    fn tell(&mut self, record: &Record<'_>, at: ResumePoint) {
+        self.conversation.record(at, record.timestamp.as_str());
+        self.conversation.session(record.session());
+        match (record.kind.as_str(), record.role.as_str()) {
+            ("session_start" | "system", _) => {
+                self.begin(record);
+                let title = record.title.filled().unwrap_or(record.first_title.as_str());
+                self.conversation.title(title);
+            }
+            ("message", "") => self.message(record.id.as_str(), &record.message),
+            ("message", "user") => self.prompt(record.id.as_str(), [record.text.as_str()]),
+            ("message", "assistant") => self.conversation.say("", record.text.as_str()),
+            ("message", role) => self.conversation.unknown(&format!("role/{role}")),
+            ("tool_call", _) => {
+                let tool = record.tool.as_str();
+                self.conversation.call(record.call(), tool, &record.parameters);
+            }
+            ("tool_result", _) => self.result(record),
+            ("completion", _) => self.conversation.say("", record.final_text.as_str()),
+            ("compaction_state", _) => self.conversation.compacted(record.summary.as_str()),
+            (kind, _) if BOOKKEEPING.contains(&kind) => {}
+            (kind, _) => self.conversation.unknown(kind),
+        }
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
-        if !self.head_only {
-            self.conversation.assembler().problem(kind, at);
-        }
+    fn tell_first(&mut self, record: &Record<'_>, _at: ResumePoint) {
+        self.begin(record);
+    }
+
+    fn conversation(&mut self) -> &mut Conversation {
+        &mut self.conversation
     }
 }

@@ -13,12 +13,8 @@ use sha2::{Digest, Sha256};
 
 use self::wire::{Record, ToolCall};
 use super::{Context, Description, ReadFile, Shape, folder_name, has_extension, is_below};
-use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
-use crate::ingest::json::{RecordSink, read_values};
-use crate::ingest::line::Line;
-use crate::ingest::parse::Parse;
-use crate::ingest::problem::ProblemKind;
+use crate::ingest::tell::Tell;
 use crate::ingest::tool::leading_number;
 use crate::ingest::{ResumePoint, SourceInfo};
 
@@ -91,8 +87,6 @@ struct Gemini {
     conversation: Conversation,
     /// Whether the session is the parent's, which the path names and no record.
     subagent: bool,
-    /// Whether only what the first line says of all others is wanted.
-    head_only: bool,
 }
 
 impl Gemini {
@@ -100,31 +94,16 @@ impl Gemini {
         Self {
             conversation: Conversation::new(info, from),
             subagent: info.context.subagent,
-            head_only: false,
         }
     }
 
-    fn read(&mut self, record: &Record<'_>, at: ResumePoint) {
+    /// What the first line says of all others.
+    fn begin(&mut self, record: &Record<'_>) {
         if !self.subagent {
             self.conversation.session(record.session.as_str());
         }
         if record.kind.as_str() == "subagent" {
             self.conversation.by_subagent();
-        }
-        if self.head_only {
-            return;
-        }
-        self.conversation.record(at, record.time());
-        self.conversation.title(record.summary.as_str());
-        if let Some(change) = &record.change {
-            self.conversation.title(change.summary.as_str());
-        }
-        if !record.is_metadata() {
-            self.message(record);
-        }
-        for message in record.messages.0.iter().chain(&record.history.0) {
-            self.conversation.record(at, message.time());
-            self.message(message);
         }
     }
 
@@ -181,33 +160,31 @@ pub(super) fn printed_by_failed(output: &str) -> Option<&str> {
     Some(printed.trim_end().trim_end_matches("Error: (none)"))
 }
 
-impl Parse for Gemini {
-    fn line(&mut self, line: &Line<'_>) {
-        read_values(line, self);
-    }
-
-    fn head(&mut self, line: &Line<'_>) {
-        self.head_only = true;
-        read_values(line, self);
-        self.head_only = false;
-    }
-
-    fn assembler(&mut self) -> &mut Assembler {
-        self.conversation.assembler()
-    }
-}
-
-impl RecordSink for Gemini {
+impl Tell for Gemini {
     type Record<'a> = Record<'a>;
 
-    fn record(&mut self, record: Record<'_>, at: ResumePoint) {
-        self.read(&record, at);
+    fn tell(&mut self, record: &Record<'_>, at: ResumePoint) {
+        self.begin(record);
+        self.conversation.record(at, record.time());
+        self.conversation.title(record.summary.as_str());
+        if let Some(change) = &record.change {
+            self.conversation.title(change.summary.as_str());
+        }
+        if !record.is_metadata() {
+            self.message(record);
+        }
+        for message in record.messages.0.iter().chain(&record.history.0) {
+            self.conversation.record(at, message.time());
+            self.message(message);
+        }
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
-        if !self.head_only {
-            self.conversation.assembler().problem(kind, at);
-        }
+    fn tell_first(&mut self, record: &Record<'_>, _at: ResumePoint) {
+        self.begin(record);
+    }
+
+    fn conversation(&mut self) -> &mut Conversation {
+        &mut self.conversation
     }
 }
 

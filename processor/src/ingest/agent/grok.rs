@@ -10,12 +10,8 @@ use std::path::Path;
 use self::wire::{Record, Summary};
 use super::wrapped::said;
 use super::{Context, Description, ReadFile, Shape, folder_name};
-use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
-use crate::ingest::json::{RecordSink, read_values};
-use crate::ingest::line::Line;
-use crate::ingest::parse::Parse;
-use crate::ingest::problem::ProblemKind;
+use crate::ingest::tell::Tell;
 use crate::ingest::{ResumePoint, SourceInfo};
 
 const HISTORY: &str = "chat_history.jsonl";
@@ -81,22 +77,6 @@ impl Grok {
         }
     }
 
-    fn read(&mut self, record: &Record<'_>, at: ResumePoint) {
-        self.conversation.record(at, "");
-        match record.kind.as_str() {
-            "user" => self.user(record, at),
-            "assistant" => self.assistant(record),
-            "tool_result" => {
-                let content = record.content.joined();
-                let code = content.strip_prefix(EXIT_CODE).and_then(|rest| rest.lines().next());
-                let failed = code.is_some_and(|code| code.trim() != "0");
-                self.conversation.result(record.call_id.as_str(), failed, &content);
-            }
-            kind if BOOKKEEPING.contains(&kind) => {}
-            kind => self.conversation.unknown(kind),
-        }
-    }
-
     fn user(&mut self, record: &Record<'_>, at: ResumePoint) {
         match record.reason.as_str() {
             "" | "human" => self.prompt(record, at),
@@ -125,25 +105,27 @@ impl Grok {
     }
 }
 
-impl Parse for Grok {
-    fn line(&mut self, line: &Line<'_>) {
-        read_values(line, self);
-    }
-
-    fn assembler(&mut self) -> &mut Assembler {
-        self.conversation.assembler()
-    }
-}
-
-impl RecordSink for Grok {
+impl Tell for Grok {
     type Record<'a> = Record<'a>;
 
-    fn record(&mut self, record: Record<'_>, at: ResumePoint) {
-        self.read(&record, at);
+    fn tell(&mut self, record: &Record<'_>, at: ResumePoint) {
+        self.conversation.record(at, "");
+        match record.kind.as_str() {
+            "user" => self.user(record, at),
+            "assistant" => self.assistant(record),
+            "tool_result" => {
+                let content = record.content.joined();
+                let code = content.strip_prefix(EXIT_CODE).and_then(|rest| rest.lines().next());
+                let failed = code.is_some_and(|code| code.trim() != "0");
+                self.conversation.result(record.call_id.as_str(), failed, &content);
+            }
+            kind if BOOKKEEPING.contains(&kind) => {}
+            kind => self.conversation.unknown(kind),
+        }
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
-        self.conversation.assembler().problem(kind, at);
+    fn conversation(&mut self) -> &mut Conversation {
+        &mut self.conversation
     }
 }
 

@@ -8,12 +8,8 @@ use std::collections::HashMap;
 
 use self::wire::{Message, Outcome, Session};
 use super::{Context, Description, Shape, has_extension, is_below, stem};
-use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
-use crate::ingest::json::{RecordSink, read_values};
-use crate::ingest::line::Line;
-use crate::ingest::parse::Parse;
-use crate::ingest::problem::ProblemKind;
+use crate::ingest::tell::Tell;
 use crate::ingest::{ResumePoint, SourceInfo};
 
 /// Roles that neither a person nor the agent speaks in.
@@ -60,20 +56,6 @@ impl Hermes {
         }
     }
 
-    fn session(&mut self, session: &Session<'_>, at: ResumePoint) {
-        self.conversation.record(at, session.start.as_str());
-        self.conversation.session(session.id.as_str());
-        // A folder by its place in a home is none that a project can be known by.
-        let folders = [session.cwd.as_str(), session.model_config.cwd.as_str()];
-        if let Some(cwd) = folders.iter().find(|cwd| !cwd.is_empty() && !cwd.starts_with('~')) {
-            self.conversation.cwd(cwd);
-        }
-        for message in &session.messages.0 {
-            self.conversation.record(at, session.start.as_str());
-            self.message(message);
-        }
-    }
-
     fn message(&mut self, message: &Message<'_>) {
         let text = message.content.joined();
         match message.role.as_str() {
@@ -111,24 +93,24 @@ impl Hermes {
     }
 }
 
-impl Parse for Hermes {
-    fn line(&mut self, line: &Line<'_>) {
-        read_values(line, self);
-    }
-
-    fn assembler(&mut self) -> &mut Assembler {
-        self.conversation.assembler()
-    }
-}
-
-impl RecordSink for Hermes {
+impl Tell for Hermes {
     type Record<'a> = Session<'a>;
 
-    fn record(&mut self, session: Session<'_>, at: ResumePoint) {
-        self.session(&session, at);
+    fn tell(&mut self, session: &Session<'_>, at: ResumePoint) {
+        self.conversation.record(at, session.start.as_str());
+        self.conversation.session(session.id.as_str());
+        // A folder by its place in a home is none that a project can be known by.
+        let folders = [session.cwd.as_str(), session.model_config.cwd.as_str()];
+        if let Some(cwd) = folders.iter().find(|cwd| !cwd.is_empty() && !cwd.starts_with('~')) {
+            self.conversation.cwd(cwd);
+        }
+        for message in &session.messages.0 {
+            self.conversation.record(at, session.start.as_str());
+            self.message(message);
+        }
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
-        self.conversation.assembler().problem(kind, at);
+    fn conversation(&mut self) -> &mut Conversation {
+        &mut self.conversation
     }
 }

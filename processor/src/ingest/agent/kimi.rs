@@ -11,12 +11,8 @@ use std::path::Path;
 
 use self::wire::{Enveloped, Event, Origin, Record, State};
 use super::{Context, Description, ReadFile, Shape, name};
-use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
-use crate::ingest::json::{RecordSink, read_values};
-use crate::ingest::line::Line;
-use crate::ingest::parse::Parse;
-use crate::ingest::problem::ProblemKind;
+use crate::ingest::tell::Tell;
 use crate::ingest::{ResumePoint, SourceInfo};
 
 /// Records that say nothing to remember, or what others say too: by their family, or whole.
@@ -132,18 +128,6 @@ impl Kimi {
         }
     }
 
-    fn read(&mut self, record: &Record<'_>, at: ResumePoint) {
-        self.conversation.record(at, record.time());
-        match record.kind.as_str() {
-            "turn.prompt" | "turn.steer" => self.prompt(&record.input.joined(), &record.origin),
-            "context.append_loop_event" => self.event(&record.event),
-            "context.apply_compaction" => self.conversation.compacted(record.summary.as_str()),
-            "" => self.enveloped(&record.message),
-            kind if BOOKKEEPING.iter().any(|known| is_of(kind, known)) => {}
-            kind => self.conversation.unknown(kind),
-        }
-    }
-
     fn prompt(&mut self, input: &str, origin: &Origin<'_>) {
         let is_task = self.is_subagent && origin.name.as_str() == "subagent";
         if is_task || matches!(origin.kind.as_str(), "" | "user") {
@@ -219,25 +203,23 @@ fn without_git_context(input: &str) -> &str {
     }
 }
 
-impl Parse for Kimi {
-    fn line(&mut self, line: &Line<'_>) {
-        read_values(line, self);
-    }
-
-    fn assembler(&mut self) -> &mut Assembler {
-        self.conversation.assembler()
-    }
-}
-
-impl RecordSink for Kimi {
+impl Tell for Kimi {
     type Record<'a> = Record<'a>;
 
-    fn record(&mut self, record: Record<'_>, at: ResumePoint) {
-        self.read(&record, at);
+    fn tell(&mut self, record: &Record<'_>, at: ResumePoint) {
+        self.conversation.record(at, record.time());
+        match record.kind.as_str() {
+            "turn.prompt" | "turn.steer" => self.prompt(&record.input.joined(), &record.origin),
+            "context.append_loop_event" => self.event(&record.event),
+            "context.apply_compaction" => self.conversation.compacted(record.summary.as_str()),
+            "" => self.enveloped(&record.message),
+            kind if BOOKKEEPING.iter().any(|known| is_of(kind, known)) => {}
+            kind => self.conversation.unknown(kind),
+        }
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
-        self.conversation.assembler().problem(kind, at);
+    fn conversation(&mut self) -> &mut Conversation {
+        &mut self.conversation
     }
 }
 

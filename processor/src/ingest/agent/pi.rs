@@ -8,12 +8,8 @@ mod wire;
 
 use self::wire::{Message, Record};
 use super::{Context, Description, Shape, has_extension};
-use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
-use crate::ingest::json::{RecordSink, read_values};
-use crate::ingest::line::Line;
-use crate::ingest::parse::Parse;
-use crate::ingest::problem::ProblemKind;
+use crate::ingest::tell::Tell;
 use crate::ingest::tool::Arguments;
 use crate::ingest::{ResumePoint, SourceInfo};
 
@@ -83,8 +79,6 @@ pub(super) struct Dialect {
 pub(super) struct Pi {
     conversation: Conversation,
     dialect: Dialect,
-    /// Whether only what the first line says of all others is wanted.
-    head_only: bool,
 }
 
 impl Pi {
@@ -92,27 +86,13 @@ impl Pi {
         Self {
             conversation: Conversation::new(info, from),
             dialect,
-            head_only: false,
         }
     }
 
-    fn read(&mut self, record: &Record<'_>, at: ResumePoint) {
-        if !self.head_only {
-            self.conversation.record(at, record.timestamp.as_str());
-        } else if record.kind.as_str() != "session" {
-            return;
-        }
-        match record.kind.as_str() {
-            "session" => {
-                self.conversation.session(record.id.as_str());
-                self.conversation.cwd(record.cwd.as_str());
-            }
-            "message" => self.message(record.id.as_str(), &record.message),
-            "compaction" => self.conversation.compacted(record.summary.as_str()),
-            "session_info" => self.conversation.title(record.name.as_str()),
-            kind if BOOKKEEPING.contains(&kind) => {}
-            kind => self.conversation.unknown(kind),
-        }
+    /// What the first line says of all others.
+    fn begin(&mut self, header: &Record<'_>) {
+        self.conversation.session(header.id.as_str());
+        self.conversation.cwd(header.cwd.as_str());
     }
 
     fn message(&mut self, id: &str, message: &Message<'_>) {
@@ -174,33 +154,29 @@ fn without_attached(message: &str) -> &str {
     said
 }
 
-impl Parse for Pi {
-    fn line(&mut self, line: &Line<'_>) {
-        read_values(line, self);
-    }
-
-    fn head(&mut self, line: &Line<'_>) {
-        self.head_only = true;
-        read_values(line, self);
-        self.head_only = false;
-    }
-
-    fn assembler(&mut self) -> &mut Assembler {
-        self.conversation.assembler()
-    }
-}
-
-impl RecordSink for Pi {
+impl Tell for Pi {
     type Record<'a> = Record<'a>;
 
-    fn record(&mut self, record: Record<'_>, at: ResumePoint) {
-        self.read(&record, at);
+    fn tell(&mut self, record: &Record<'_>, at: ResumePoint) {
+        self.conversation.record(at, record.timestamp.as_str());
+        match record.kind.as_str() {
+            "session" => self.begin(record),
+            "message" => self.message(record.id.as_str(), &record.message),
+            "compaction" => self.conversation.compacted(record.summary.as_str()),
+            "session_info" => self.conversation.title(record.name.as_str()),
+            kind if BOOKKEEPING.contains(&kind) => {}
+            kind => self.conversation.unknown(kind),
+        }
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
-        if !self.head_only {
-            self.conversation.assembler().problem(kind, at);
+    fn tell_first(&mut self, record: &Record<'_>, _at: ResumePoint) {
+        if record.kind.as_str() == "session" {
+            self.begin(record);
         }
+    }
+
+    fn conversation(&mut self) -> &mut Conversation {
+        &mut self.conversation
     }
 }
 

@@ -8,12 +8,8 @@ mod wire;
 use self::wire::{Part, Record};
 use super::gemini::{printed_by_failed, prompt};
 use super::{Context, Description, Shape, folder_name, has_extension, is_below};
-use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
-use crate::ingest::json::{RecordSink, read_values};
-use crate::ingest::line::Line;
-use crate::ingest::parse::Parse;
-use crate::ingest::problem::ProblemKind;
+use crate::ingest::tell::Tell;
 use crate::ingest::{ResumePoint, SourceInfo};
 
 /// User messages that are the client's.
@@ -93,29 +89,6 @@ impl Qwen {
         }
     }
 
-    fn read(&mut self, record: &Record<'_>, at: ResumePoint) {
-        self.conversation.record(at, record.timestamp.as_str());
-        if record.forked_from.0 {
-            return;
-        }
-        if !self.subagent {
-            self.conversation.session(record.session.as_str());
-        }
-        self.conversation.cwd(record.cwd.as_str());
-        self.conversation.git_branch(record.git_branch.as_str());
-        match (record.kind.as_str(), record.subtype.as_str()) {
-            ("user", "" | "mid_turn_user_message") => self.user(record),
-            ("user", subtype) if MACHINE_USERS.contains(&subtype) => {}
-            ("assistant", _) => record.message.parts.0.iter().for_each(|part| self.part(part)),
-            ("tool_result", _) => self.results(record),
-            ("system", "custom_title") => self.conversation.title(record.payload.custom_title.as_str()),
-            ("system", "chat_compression") => self.conversation.compacted(&record.payload.summary()),
-            ("system", subtype) if BOOKKEEPING.contains(&subtype) => {}
-            (kind, "") => self.conversation.unknown(kind),
-            (kind, subtype) => self.conversation.unknown(&format!("{kind}/{subtype}")),
-        }
-    }
-
     /// A person's prompt, or a subagent's task.
     fn user(&mut self, record: &Record<'_>) {
         let is_persons = matches!(record.provenance.as_str(), "" | "real_user");
@@ -156,24 +129,33 @@ impl Qwen {
     }
 }
 
-impl Parse for Qwen {
-    fn line(&mut self, line: &Line<'_>) {
-        read_values(line, self);
-    }
-
-    fn assembler(&mut self) -> &mut Assembler {
-        self.conversation.assembler()
-    }
-}
-
-impl RecordSink for Qwen {
+impl Tell for Qwen {
     type Record<'a> = Record<'a>;
 
-    fn record(&mut self, record: Record<'_>, at: ResumePoint) {
-        self.read(&record, at);
+    fn tell(&mut self, record: &Record<'_>, at: ResumePoint) {
+        self.conversation.record(at, record.timestamp.as_str());
+        if record.forked_from.0 {
+            return;
+        }
+        if !self.subagent {
+            self.conversation.session(record.session.as_str());
+        }
+        self.conversation.cwd(record.cwd.as_str());
+        self.conversation.git_branch(record.git_branch.as_str());
+        match (record.kind.as_str(), record.subtype.as_str()) {
+            ("user", "" | "mid_turn_user_message") => self.user(record),
+            ("user", subtype) if MACHINE_USERS.contains(&subtype) => {}
+            ("assistant", _) => record.message.parts.0.iter().for_each(|part| self.part(part)),
+            ("tool_result", _) => self.results(record),
+            ("system", "custom_title") => self.conversation.title(record.payload.custom_title.as_str()),
+            ("system", "chat_compression") => self.conversation.compacted(&record.payload.summary()),
+            ("system", subtype) if BOOKKEEPING.contains(&subtype) => {}
+            (kind, "") => self.conversation.unknown(kind),
+            (kind, subtype) => self.conversation.unknown(&format!("{kind}/{subtype}")),
+        }
     }
 
-    fn problem(&mut self, kind: ProblemKind, at: ResumePoint) {
-        self.conversation.assembler().problem(kind, at);
+    fn conversation(&mut self) -> &mut Conversation {
+        &mut self.conversation
     }
 }

@@ -1,4 +1,5 @@
-//! The kinds of Claude Code's records that are known and hold nothing to remember, as seen from 1.0.24 to 2.1.284.
+//! The kinds of Claude Code's records that are known and hold nothing to remember, as seen from 1.0.24 to 2.1.284, and as
+//! others list them of later versions.
 //! A kind that is neither read nor listed here is counted as unknown, so that a change of the format shows in `status`.
 
 /// Kinds of records that hold nothing to remember.
@@ -6,17 +7,32 @@ pub(super) const BOOKKEEPING: &[&str] = &[
     "agent-color",
     "agent-name",
     "agent-setting",
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "artifact-autoreact-ledger",
+    "artifact-comment-monitor",
     "atis-latch",
     "attribution-snapshot",
     "bridge-session",
     "content-replacement",
+    "continued-in",
+    "cost-state",
+    "dev-mods",
+    "ended-by-model",
     "file-history-delta",
     "file-history-snapshot",
+    "fork-context-ref",
     "frame-link",
+    "history-suppression",
+    "isolation-latch",
     "last-prompt",
     "marble-origami-commit",
+    "marble-origami-reset",
     "marble-origami-snapshot",
+    "memory-mode",
     "mode",
+    "observer-ref",
     "permission-mode",
     "pr-link",
     "progress",
@@ -45,6 +61,7 @@ pub(super) const SYSTEM_BOOKKEEPING: &[&str] = &[
     "memory_saved",
     "microcompact_boundary",
     "model_refusal_fallback",
+    "model_refusal_no_fallback",
     "permission_retry",
     "scheduled_task_fire",
     "session_start",

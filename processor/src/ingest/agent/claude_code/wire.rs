@@ -44,6 +44,8 @@ wire_struct! {
 wire_struct! {
     /// What was said: the API's own message.
     Message {
+        /// The same in every record that holds a block of it.
+        "id" => id: Text<'a>,
         "model" => model: Text<'a>,
         "content" => content: Content<'a>,
     }

@@ -1,41 +1,23 @@
 //! What is odd in the public transcripts of Hermes Agent, and what comes of it. The numbers are those of
 //! `formats/ODDITIES.md`.
 
-#[path = "support/shared.rs"]
-mod shared;
-
-use std::path::Path;
-
-use remembrancer_processor::ingest::{Advance, Shape};
 use remembrancer_schema::TurnUid;
 use serde_json::json;
 
-fn read(ends: &str) -> Vec<Advance> {
-    shared::transcripts("hermes", ends)
-        .iter()
-        .map(|path| {
-            shared::read(
-                "hermes",
-                Shape::Document,
-                path,
-                &fs_err::read(path).expect("a transcript"),
-                &shared::beside,
-            )
-        })
-        .collect()
+use super::shared::{Sample, Transcripts};
+
+fn hermes() -> Transcripts {
+    Transcripts::of("hermes", "hermes")
 }
 
-#[test]
-fn every_shared_transcript_is_read() {
-    let advances = read(".json");
-    let found = !advances.is_empty();
-    let turns = shared::turns("hermes", advances).len();
-    assert!(turns >= 3 || !found, "{turns}");
+/// Every log.
+pub(crate) fn samples() -> Vec<Sample> {
+    hermes().samples(".json")
 }
 
 #[test]
 fn oddity_59_messages_without_ids_and_times_take_the_sessions() {
-    for advance in read("large.json") {
+    for advance in hermes().read_all("/large.json") {
         let [turn] = advance.turns.as_slice() else {
             panic!("one turn: {:?}", advance.turns)
         };
@@ -46,7 +28,7 @@ fn oddity_59_messages_without_ids_and_times_take_the_sessions() {
         let told = format!("{turn:?}");
         assert!(!told.contains("Need a shell lookup") && !told.contains("You are Hermes"));
     }
-    for advance in read("schema_drift.json") {
+    for advance in hermes().read_all("/schema_drift.json") {
         assert_eq!(advance.problems, [], "metadata that was added is passed over");
         assert_eq!(advance.turns[0].cwd.as_deref(), Some("/tmp/hermes-drift"));
         assert_eq!(advance.turns[0].facets().errors, ["No results."]);
@@ -60,8 +42,7 @@ fn uids(prompts: &[&str]) -> Vec<TurnUid> {
         .map(|prompt| json!({"role": "user", "content": prompt}))
         .collect();
     let log = json!({"session_id": "s", "session_start": "2026-03-01T10:00:00", "messages": messages}).to_string();
-    let path = Path::new("/home/ada/.hermes/sessions/session_s.json");
-    let advance = shared::read("hermes", Shape::Document, path, log.as_bytes(), &|_| None);
+    let advance = hermes().read_bytes(log.as_bytes(), ".hermes/sessions/session_s.json");
     advance.turns.iter().map(|turn| turn.uid).collect()
 }
 

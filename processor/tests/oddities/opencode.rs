@@ -1,39 +1,22 @@
 //! What is odd in the public transcripts of `OpenCode`'s older tree, and what comes of it. The numbers are those of
 //! `formats/ODDITIES.md`.
 
-#[path = "support/shared.rs"]
-mod shared;
+use super::shared::{Sample, Transcripts};
 
-use remembrancer_processor::ingest::{Advance, Agent, Shape};
-
-/// The sessions whose files end so.
-fn read(ends: &str) -> Vec<Advance> {
-    shared::transcripts("opencode", ends)
-        .iter()
-        .filter(|path| Agent::parse("opencode").expect("an agent").shape(path).is_some())
-        .map(|path| {
-            shared::read(
-                "opencode",
-                Shape::Document,
-                path,
-                &fs_err::read(path).expect("a transcript"),
-                &shared::beside,
-            )
-        })
-        .collect()
+fn opencode() -> Transcripts {
+    Transcripts::of("opencode", "opencode")
 }
 
-#[test]
-fn every_shared_transcript_is_read() {
-    let advances = read(".json");
-    let found = !advances.is_empty();
-    let turns = shared::turns("opencode", advances).len();
-    assert!(turns >= 4 || !found, "{turns}");
+/// Every session.
+pub(crate) fn samples() -> Vec<Sample> {
+    let mut samples = opencode().samples(".json");
+    samples.retain(|sample| opencode().agent.shape(&sample.path).is_some());
+    samples
 }
 
 #[test]
 fn oddity_57_messages_and_parts_are_found_where_folders_are_not_named_like_files() {
-    for advance in read("ses_s_stage0_small.json") {
+    for advance in opencode().read_all("/ses_s_stage0_small.json") {
         let [turn] = advance.turns.as_slice() else {
             panic!("one turn: {:?}", advance.turns)
         };
@@ -46,7 +29,7 @@ fn oddity_57_messages_and_parts_are_found_where_folders_are_not_named_like_files
 
 #[test]
 fn oddity_57_errors_in_messages_and_synthetic_texts_are_no_memory() {
-    for advance in read("ses_s_stage0_large.json") {
+    for advance in opencode().read_all("/ses_s_stage0_large.json") {
         let prompts: Vec<&str> = advance.turns.iter().map(|turn| turn.prompt.as_str()).collect();
         assert_eq!(prompts, ["Step 1", "Step 2"]);
         assert_eq!(advance.turns[0].answer(), "", "the client's text, and what was only thought");
@@ -60,7 +43,7 @@ fn oddity_57_errors_in_messages_and_synthetic_texts_are_no_memory() {
 
 #[test]
 fn oddity_57_a_message_without_parts_and_parts_in_no_folder_are_read() {
-    for advance in read("ses_s_stage0_drift.json") {
+    for advance in opencode().read_all("/ses_s_stage0_drift.json") {
         let [turn] = advance.turns.as_slice() else {
             panic!("one turn: {:?}", advance.turns)
         };
@@ -73,9 +56,9 @@ fn oddity_57_a_message_without_parts_and_parts_in_no_folder_are_read() {
 
 #[test]
 fn oddity_57_what_is_no_session_is_none() {
-    for path in shared::transcripts("opencode", "") {
-        let is_session = path.to_string_lossy().contains("/session/");
-        let shape = Agent::parse("opencode").expect("an agent").shape(&path);
-        assert_eq!(shape.is_some(), is_session, "{}", path.display());
+    for file in opencode().files("") {
+        let is_session = file.contains("/session/");
+        let shape = opencode().agent.shape(&opencode().path(&file));
+        assert_eq!(shape.is_some(), is_session, "{file}");
     }
 }

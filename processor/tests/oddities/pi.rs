@@ -1,39 +1,29 @@
 //! What is odd in the public transcripts of Pi and `OpenClaw`, which write one format, and what comes of it. The numbers are
 //! those of `formats/ODDITIES.md`.
 
-#[path = "support/shared.rs"]
-mod shared;
+use super::shared::{Sample, Transcripts, problems};
 
-use remembrancer_processor::ingest::{Advance, ProblemKind, Shape};
-
-fn read(agent: &str, ends: &str) -> Vec<Advance> {
-    shared::transcripts(agent, ends)
-        .iter()
-        .map(|path| {
-            shared::read(
-                agent,
-                Shape::Lines,
-                path,
-                &fs_err::read(path).expect("a transcript"),
-                &shared::beside,
-            )
-        })
-        .collect()
+fn pi() -> Transcripts {
+    Transcripts::of("pi", "pi")
 }
 
-#[test]
-fn every_shared_transcript_is_read() {
-    for (agent, least) in [("pi", 2), ("openclaw", 3)] {
-        let advances = read(agent, ".jsonl");
-        let found = !advances.is_empty();
-        let turns = shared::turns(agent, advances).len();
-        assert!(turns >= least || !found, "{agent}: {turns}");
-    }
+fn openclaw() -> Transcripts {
+    Transcripts::of("openclaw", "openclaw")
+}
+
+/// Every session of Pi.
+pub(crate) fn samples() -> Vec<Sample> {
+    pi().samples(".jsonl")
+}
+
+/// Every session of `OpenClaw`.
+pub(crate) fn openclaw_samples() -> Vec<Sample> {
+    openclaw().samples(".jsonl")
 }
 
 #[test]
 fn oddity_59_pi_names_session_and_folder_once_and_compacts_without_a_turn() {
-    for advance in read("pi", "small.jsonl") {
+    for advance in pi().read_all("/small.jsonl") {
         let [first, second] = advance.turns.as_slice() else {
             panic!("two turns: {:?}", advance.turns)
         };
@@ -48,7 +38,7 @@ fn oddity_59_pi_names_session_and_folder_once_and_compacts_without_a_turn() {
 
 #[test]
 fn oddity_59_openclaw_puts_context_calls_and_results_between_messages() {
-    for advance in read("openclaw", "large.jsonl") {
+    for advance in openclaw().read_all("/large.jsonl") {
         let [turn] = advance.turns.as_slice() else {
             panic!("one turn: {:?}", advance.turns)
         };
@@ -58,10 +48,9 @@ fn oddity_59_openclaw_puts_context_calls_and_results_between_messages() {
         let told = format!("{turn:?}");
         assert!(!told.contains("injected before the turn") && !told.contains("M file1"));
     }
-    for advance in read("openclaw", "schema_drift.jsonl") {
+    for advance in openclaw().read_all("/schema_drift.jsonl") {
         assert_eq!(advance.turns.len(), 1);
         assert!(!advance.turns[0].answer().contains("summary updated"), "the system's words");
-        let kinds: Vec<ProblemKind> = advance.problems.into_iter().map(|problem| problem.kind).collect();
-        assert_eq!(kinds, [ProblemKind::unknown_record("compact")]);
+        assert_eq!(problems(&advance), ["unknown-record:compact"]);
     }
 }

@@ -1,27 +1,24 @@
 //! What is odd in public transcripts of Grok, by its number, and what comes of it. Skips where there are none.
 
-#[path = "support/shared_files.rs"]
-mod shared_files;
-
-use std::path::Path;
-
+use remembrancer_processor::ingest::Advance;
 use remembrancer_schema::Origin;
-use shared_files::{MODIFIED, agent, file, files, read, read_all, read_bytes};
 
-const ID: &str = "grok";
-const FOLDER: &str = "grok";
+use super::shared::{MODIFIED, Sample, Transcripts};
 
-#[test]
-fn every_shared_session_is_read() {
-    assert!(read_all(ID, FOLDER, |path| agent(ID).shape(path).is_some()).is_none_or(|turns| turns >= 3));
+fn grok() -> Transcripts {
+    Transcripts::of("grok", "grok")
+}
+
+/// Every history.
+pub(crate) fn samples() -> Vec<Sample> {
+    grok().samples("/chat_history.jsonl")
 }
 
 #[test]
 fn oddity_59_a_history_without_times_has_that_of_its_file_and_the_folder_of_its_summary() {
-    let Some(path) = file(FOLDER, "agents/grok/chat_history.jsonl") else {
+    let Some(advance) = grok().read_all("agents/grok/chat_history.jsonl").pop() else {
         return;
     };
-    let advance = read(ID, &path);
     assert_eq!(advance.problems, []);
     let prompts: Vec<&str> = advance.turns.iter().map(|turn| turn.prompt.as_str()).collect();
     assert_eq!(
@@ -43,18 +40,16 @@ fn oddity_59_a_history_without_times_has_that_of_its_file_and_the_folder_of_its_
 
 #[test]
 fn oddity_59_a_subagents_history_is_a_subagents() {
-    let Some(path) = file(FOLDER, "subagent/chat_history.jsonl") else {
-        return;
-    };
-    let turns = read(ID, &path).turns;
-    assert_eq!(turns.len(), 1);
-    assert_eq!(turns[0].origin, Origin::Subagent);
+    for Advance { turns, .. } in grok().read_all("/subagent/chat_history.jsonl") {
+        assert_eq!(turns.len(), 1);
+        assert_eq!(turns[0].origin, Origin::Subagent);
+    }
 }
 
 #[test]
 fn oddity_59_a_summary_is_no_history() {
-    for path in files(FOLDER).iter().filter(|path| path.ends_with("summary.json")) {
-        assert_eq!(agent(ID).shape(path), None);
+    for file in grok().files("/summary.json") {
+        assert_eq!(grok().agent.shape(&grok().path(&file)), None);
     }
 }
 
@@ -65,7 +60,7 @@ fn oddity_59_a_history_that_a_compaction_wrote_anew_gives_later_prompts_the_same
     let summary =
         r#"{"type":"user","content":[{"type":"text","text":"What was done so far."}],"synthetic_reason":"compaction_meta"}"#;
     let after = format!("{summary}\n{prompt}");
-    let path = Path::new("/sessions/%2Fhome/s1/chat_history.jsonl");
-    let uid = |history: &str| read_bytes(ID, path, history.as_bytes()).turns.last().map(|turn| turn.uid);
+    let place = ".grok/sessions/%2Fhome/s1/chat_history.jsonl";
+    let uid = |history: &str| grok().read_bytes(history.as_bytes(), place).turns.last().map(|turn| turn.uid);
     assert_eq!(uid(&before), uid(&after));
 }

@@ -1,11 +1,8 @@
 //! What is odd in Codex's rollouts, by its number.
 
-#[path = "support/shared_transcripts.rs"]
-mod shared_transcripts;
-
+use super::shared::{MODIFIED, Sample, Transcripts, name, problems, prompts};
 use remembrancer_processor::ingest::{Advance, Turn};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-use shared_transcripts::{MODIFIED, Transcripts, name, problems, prompts};
 
 const FIXTURES: &str = "jazzyalex__agent-sessions/Resources/Fixtures";
 const STAGED: &str = "jazzyalex__agent-sessions/Resources/Fixtures/stage0/agents/codex";
@@ -25,14 +22,19 @@ fn place(file: &str) -> String {
 }
 
 fn read(file: &str) -> Option<Advance> {
-    codex().read(file, &place(file))
+    codex().read_at(file, &place(file))
+}
+
+/// Every rollout.
+pub(crate) fn samples() -> Vec<Sample> {
+    let mut samples = codex().samples_at(".jsonl", place);
+    samples.retain(|sample| !sample.path.ends_with("rollout-history.jsonl"));
+    samples
 }
 
 /// Every rollout, read.
 fn every_rollout() -> Vec<Advance> {
-    let files = codex().files(&["jsonl"]);
-    let rollouts = files.iter().filter(|file| name(file) != "history.jsonl");
-    rollouts.filter_map(|file| read(file)).collect()
+    samples().iter().map(Sample::read).collect()
 }
 
 /// What is read of these lines.
@@ -41,12 +43,6 @@ fn read_lines(lines: &[&str]) -> Advance {
         format!("{}\n", lines.join("\n")).as_bytes(),
         &place("rollout-2026-03-01T10-00-00-s.jsonl"),
     )
-}
-
-#[test]
-fn every_rollout_is_read() {
-    let turns = codex().read_all(&["jsonl"], place);
-    assert!(turns == 0 || turns >= 60, "{turns}");
 }
 
 #[test]
@@ -236,6 +232,23 @@ fn oddity_51_counts_of_tokens_say_nothing_and_a_context_moves_the_folder() {
         .collect();
     assert_eq!(folders, ["/home/ada/shop", "/home/ada/till"]);
     assert_eq!(problems(&advance), [""; 0]);
+}
+
+#[test]
+fn oddity_51_a_context_in_the_midst_of_a_turn_is_not_of_the_next() {
+    let prompt = |second: u8| {
+        format!(
+            r#"{{"timestamp":"2026-03-01T10:00:0{second}.000Z","type":"event_msg","payload":{{"type":"user_message","message":"Why {second}?"}}}}"#
+        )
+    };
+    let context = r#"{"timestamp":"2026-03-01T10:00:02.000Z","type":"turn_context","payload":{"cwd":"/home/ada/shop"}}"#;
+    let said = r#"{"timestamp":"2026-03-01T10:00:03.000Z","type":"event_msg","payload":{"type":"agent_message","message":"It rounds."}}"#;
+    let (first, second) = (prompt(1), prompt(4));
+    let lines = [first.as_str(), context, said, second.as_str()];
+    let advance = read_lines(&lines);
+    let before: usize = lines[..3].iter().map(|line| line.len() + 1).sum();
+    assert_eq!(prompts(&advance.turns), ["Why 1?", "Why 4?"]);
+    assert_eq!(advance.committed.offset.0, before as u64, "a restart begins at the open turn");
 }
 
 #[test]

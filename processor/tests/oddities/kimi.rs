@@ -1,43 +1,39 @@
 //! What is odd in the public transcripts of Kimi, and what comes of it. The numbers are those of `formats/ODDITIES.md`. The
 //! samples lie flat and under other names: they are read as if they lay where Kimi writes them.
 
-#[path = "support/shared.rs"]
-mod shared;
-
 use std::path::Path;
 
-use remembrancer_processor::ingest::{Advance, Shape};
+use remembrancer_processor::ingest::Advance;
 use remembrancer_schema::Origin;
 
-/// A log read as that of an agent in a session, beside the session's own file.
-fn read(file: &str, agent: &str, state: &str) -> Vec<Advance> {
+use super::shared::{Sample, Transcripts};
+
+/// Logs as those of an agent in a session, beside the session's own file.
+fn logs(end: &str, agent: &str, state: &str) -> Vec<Sample> {
+    let kimi = Transcripts::of("kimi", "kimi");
     let place = format!("/home/ada/.kimi-code/sessions/wd_x/session_1/agents/{agent}/wire.jsonl");
     let state_of = |path: &Path| {
-        let state = shared::transcripts("kimi", state).into_iter().next()?;
-        path.ends_with("session_1/state.json").then(|| shared::beside(&state))?
+        let state = kimi.files(state).into_iter().next()?;
+        path.ends_with("session_1/state.json").then(|| kimi.content(&state))?
     };
-    shared::transcripts("kimi", file)
-        .iter()
-        .map(|path| {
-            let content = fs_err::read(path).expect("a transcript");
-            shared::read("kimi", Shape::Lines, Path::new(&place), &content, &state_of)
-        })
-        .collect()
+    let log = |file: &String| Some(kimi.sample(Path::new(&place), kimi.content(file)?, &state_of));
+    kimi.files(end).iter().filter_map(log).collect()
 }
 
-#[test]
-fn every_shared_transcript_is_read() {
-    let advances: Vec<Advance> = [
-        read("/small.jsonl", "main", "/state.json"),
-        read("/assistant_tools.jsonl", "main", "/assistant_tools.state.json"),
-        read("/subagent_agent-0.jsonl", "agent-0", "/assistant_tools.state.json"),
+/// Every log.
+pub(crate) fn samples() -> Vec<Sample> {
+    [
+        logs("/small.jsonl", "main", "/state.json"),
+        logs("/assistant_tools.jsonl", "main", "/assistant_tools.state.json"),
+        logs("/subagent_agent-0.jsonl", "agent-0", "/assistant_tools.state.json"),
     ]
     .into_iter()
     .flatten()
-    .collect();
-    let found = !advances.is_empty();
-    let turns = shared::turns("kimi", advances).len();
-    assert!(turns >= 10 || !found, "{turns}");
+    .collect()
+}
+
+fn read(end: &str, agent: &str, state: &str) -> Vec<Advance> {
+    logs(end, agent, state).iter().map(Sample::read).collect()
 }
 
 #[test]
