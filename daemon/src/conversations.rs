@@ -14,9 +14,18 @@ use crate::clock;
 /// Conversations that are kept in mind; the one that has been silent longest goes first.
 const MOST: usize = 512;
 
+/// A prompt as its host tells it: the hash of its text and, where the host has one, its id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToldPrompt {
+    /// [`prompt_hash`](remembrancer_hooks::recollection_file::prompt_hash) of the text.
+    pub hash: [u8; 32],
+    /// The same again where the host fires twice for one prompt.
+    pub id: Option<String>,
+}
+
 #[derive(Default)]
 struct Conversation {
-    last_prompt: Option<[u8; 32]>,
+    last_prompt: Option<ToldPrompt>,
     last_ns: u64,
     answered_topic: Option<Embedding>,
     answered_at: UnixMillis,
@@ -28,9 +37,10 @@ struct Conversation {
 pub(crate) struct Conversations(Mutex<HashMap<SessionKey, Conversation>>);
 
 impl Conversations {
-    /// Notes a prompt by its hash, at the monotonic instant `now_ns`. Returns whether it is the second firing for one
-    /// message (CASES TC-46).
-    pub(crate) fn note_prompt(&self, session: &SessionKey, hash: [u8; 32], now_ns: u64) -> bool {
+    /// Notes a prompt, at the monotonic instant `now_ns`. Returns whether it is the second firing for one message (CASES
+    /// TC-46): the same text again, under the same id or within [`SAME_FIRING`]. Hosts give one id to all that is typed
+    /// in a turn, so an id alone tells nothing.
+    pub(crate) fn note_prompt(&self, session: &SessionKey, prompt: ToldPrompt, now_ns: u64) -> bool {
         let mut all = self.lock();
         if all.len() >= MOST && !all.contains_key(session) {
             let silent = all
@@ -41,9 +51,12 @@ impl Conversations {
         }
         let conversation = all.entry(session.clone()).or_default();
         let since = Duration::from_nanos(now_ns.saturating_sub(conversation.last_ns));
-        let again = conversation.last_prompt == Some(hash) && since < SAME_FIRING;
+        let again = conversation
+            .last_prompt
+            .as_ref()
+            .is_some_and(|last| last.hash == prompt.hash && (since < SAME_FIRING || last.id.is_some() && last.id == prompt.id));
         if !again {
-            conversation.last_prompt = Some(hash);
+            conversation.last_prompt = Some(prompt);
             conversation.last_ns = now_ns;
         }
         again
@@ -92,7 +105,11 @@ impl Conversations {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
 
     fn session(id: usize) -> SessionKey {
         SessionKey {
@@ -101,30 +118,37 @@ mod tests {
         }
     }
 
-    #[test]
-    fn tc_46_a_second_firing_is_known_within_two_seconds() {
+    fn prompt(text: u8, id: Option<&str>) -> ToldPrompt {
+        ToldPrompt {
+            hash: [text; 32],
+            id: id.map(str::to_owned),
+        }
+    }
+
+    #[rstest]
+    #[case::the_same_at_once((1, None), (1, 1, None, 11), true)]
+    #[case::another_session((1, None), (2, 1, None, 11), false)]
+    #[case::another_prompt((1, None), (1, 2, None, 11), false)]
+    #[case::the_same_later((1, None), (1, 1, None, 13), false)]
+    #[case::the_same_by_its_id_later((1, Some("p")), (1, 1, Some("p"), 13), true)]
+    #[case::typed_again_later((1, Some("p")), (1, 1, Some("q"), 13), false)]
+    #[case::another_prompt_of_the_turn((1, Some("p")), (1, 2, Some("p"), 11), false)]
+    #[case::told_without_its_id((1, Some("p")), (1, 1, None, 11), true)]
+    fn tc_46_a_second_firing_is_known(
+        #[case] first: (u8, Option<&str>),
+        #[case] second: (usize, u8, Option<&str>, u64),
+        #[case] again: bool,
+    ) {
         let conversations = Conversations::default();
-        let second = 1_000_000_000;
-        assert!(!conversations.note_prompt(&session(1), [1; 32], 10 * second));
-        assert!(conversations.note_prompt(&session(1), [1; 32], 11 * second));
-        assert!(
-            !conversations.note_prompt(&session(2), [1; 32], 11 * second),
-            "another session's prompt"
-        );
-        assert!(
-            !conversations.note_prompt(&session(1), [2; 32], 11 * second),
-            "another prompt"
-        );
-        assert!(
-            !conversations.note_prompt(&session(1), [2; 32], 14 * second),
-            "the same again, later"
-        );
+        assert!(!conversations.note_prompt(&session(1), prompt(first.0, first.1), 10 * SECOND));
+        let (of, text, id, at) = second;
+        assert_eq!(conversations.note_prompt(&session(of), prompt(text, id), at * SECOND), again);
     }
 
     #[test]
     fn a_compaction_clears_what_was_told() {
         let conversations = Conversations::default();
-        conversations.note_prompt(&session(1), [1; 32], 0);
+        conversations.note_prompt(&session(1), prompt(1, None), 0);
         conversations.answered(&session(1), None, &[EpisodeId(7)]);
         assert_eq!(conversations.state(&session(1)).1.len(), 1);
         let before = UnixMillis(clock::now().0 - 60_000);
@@ -138,7 +162,7 @@ mod tests {
     fn the_one_silent_longest_is_forgotten_first() {
         let conversations = Conversations::default();
         for id in 0..=MOST {
-            conversations.note_prompt(&session(id), [0; 32], id as u64 + 1);
+            conversations.note_prompt(&session(id), prompt(0, None), id as u64 + 1);
         }
         let all = conversations.lock();
         assert_eq!(all.len(), MOST);

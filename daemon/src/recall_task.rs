@@ -21,7 +21,7 @@ use crate::causes::with_causes;
 use crate::clock;
 use crate::codes::SharedCodes;
 use crate::control::in_scope;
-use crate::conversations::Conversations;
+use crate::conversations::{Conversations, ToldPrompt};
 use crate::embedder::{EmbedderHandle, ModelState, PendingEmbedding};
 use crate::exclusions::Exclusions;
 use crate::progress::Progress;
@@ -163,7 +163,11 @@ impl Recaller {
             external_id: request.session,
         };
         let hash = prompt_hash(&session.external_id, &request.prompt);
-        if self.conversations.note_prompt(&session, hash, received_ns) {
+        let told = ToldPrompt {
+            hash,
+            id: request.prompt_id,
+        };
+        if self.conversations.note_prompt(&session, told, received_ns) {
             return None;
         }
         let deadline = Deadline::after(wire.remaining().saturating_sub(REPLY_MARGIN));

@@ -1,28 +1,25 @@
 //! The coding agents that run the hook, in one table: which of their events we answer, and what they read on stdout. One small
 //! module an agent.
 //!
-//! What differs between hosts stands here and nowhere else. Their limits, beside ours, which are always below:
-//!
-//! | agent | shows at most | kills the hook after | ours |
-//! | --- | --- | --- | --- |
-//! | Claude Code | 10,000 characters | 30 s (prompt) | 8,000 characters, 240 ms |
-//! | Codex | about 2,500 tokens | 600 s | 2,000 tokens by estimate, 240 ms |
-//! | Gemini CLI | not documented | 60 s | 8,000 characters, 240 ms |
-//! | Qwen Code | not documented | 60 s | 8,000 characters, 240 ms |
-//! | Cursor | 10,000 characters | not documented | 8,000 characters, 240 ms |
-//! | Copilot CLI | 10 KB | 30 s | 8,000 characters, 240 ms |
+//! What differs between hosts stands here and nowhere else, as data: events, machine text, limits, output, settings.
 
 mod claude_code;
 mod codex;
 mod copilot_cli;
 mod cursor;
 mod gemini_cli;
+mod limits;
+mod machine_text;
+mod opencode;
 mod qwen_code;
 mod registration;
 
 use std::fmt;
+use std::time::Duration;
 
-pub use registration::{CommandForm, Registration};
+use limits::{Limits, Room};
+use machine_text::MachineText;
+pub use registration::{CommandForm, Registration, TimeLimit};
 
 /// A coding agent that runs the hook.
 #[derive(Clone, Copy)]
@@ -34,6 +31,10 @@ pub(crate) struct Host {
     pub(crate) id: &'static str,
     /// What is done at which event, by the event's name as the host writes it on stdin.
     pub(crate) events: &'static [(&'static str, Act)],
+    /// What stands in a prompt's place and is no person's.
+    pub(crate) machine_text: MachineText,
+    /// How much it shows, and how long it waits.
+    pub(crate) limits: Limits,
     /// What adds a context at an event; one JSON object.
     pub(crate) output: fn(event: &str, context: &str) -> Option<String>,
     /// How its settings are told to run the hook.
@@ -65,6 +66,7 @@ impl Agent {
         Self(&qwen_code::HOST),
         Self(&cursor::HOST),
         Self(&copilot_cli::HOST),
+        Self(&opencode::HOST),
     ];
 
     /// The name on the command line, on the wire and in the recollection file's name.
@@ -82,6 +84,11 @@ impl Agent {
         &self.0.registration
     }
 
+    /// How long the host waits for a hook whose settings name no time limit; `None` where that is not documented.
+    pub fn patience(self) -> Option<Duration> {
+        self.0.limits.patience
+    }
+
     /// The events at which the hook is to be run, each with the sources for which it is (none: for all).
     pub fn events(self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
         self.0.events.iter().map(|(event, act)| match act {
@@ -94,6 +101,16 @@ impl Agent {
     pub(crate) fn act(self, event: &str) -> Option<Act> {
         let (_, act) = self.0.events.iter().find(|(name, _)| *name == event)?;
         Some(*act)
+    }
+
+    /// Whether a prompt is the client's or another agent's, and not a person's.
+    pub(crate) fn is_machine_text(self, prompt: &str) -> bool {
+        self.0.machine_text.is_all_of(prompt)
+    }
+
+    /// Whether the host shows the whole of a context.
+    pub(crate) fn has_room_for(self, context: &str) -> bool {
+        self.0.limits.room.holds(context)
     }
 
     /// What the host reads on stdout to add a context at an event.
@@ -119,6 +136,8 @@ impl fmt::Debug for Agent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::BUDGET;
+    use crate::output::MAX_CONTEXT_CHARS;
 
     #[test]
     fn every_id_parses_to_its_agent() {
@@ -136,6 +155,23 @@ mod tests {
             list.sort_unstable();
             list.dedup();
             assert_eq!(list.len(), Agent::ALL.len(), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn our_limits_are_below_every_host_s() {
+        for agent in Agent::ALL {
+            assert!(agent.has_room_for(&"x".repeat(MAX_CONTEXT_CHARS)), "{agent:?}: room");
+            if let Some(patience) = agent.patience() {
+                assert!(BUDGET < patience, "{agent:?}: time");
+            }
+            if let Some(limit) = &agent.registration().timeout {
+                let own = limit.duration();
+                assert!(
+                    BUDGET < own && agent.patience().is_none_or(|patience| own < patience),
+                    "{agent:?}: {own:?}"
+                );
+            }
         }
     }
 

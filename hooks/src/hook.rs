@@ -106,6 +106,9 @@ pub fn answer(stdin: &[u8], environment: &Environment, agent: Agent, deadline: D
         let hash = prompt_hash(&payload.session, &payload.prompt);
         remove_stale(&places.recollection_path(agent.id(), &payload.session), &hash, unix_millis());
     }
+    if !payload.asks() {
+        return None;
+    }
     let event = payload.event.clone();
     let context = ask(payload, places, agent, deadline)?;
     output::render(agent, &event, &context)

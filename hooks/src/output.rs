@@ -2,12 +2,13 @@
 
 use crate::agent::Agent;
 
-/// A longer context is never printed: over 10,000 characters a host shows only a preview of 2 KB.
+/// A longer context is never printed: over 10,000 characters a host shows only a preview of 2 KB. Each host's own bound is in its row
+/// of the table.
 pub const MAX_CONTEXT_CHARS: usize = 8_000;
 
 /// Writes what adds `context` at an event of `agent`; `None` if there is nothing to add, or more than a host would show.
 pub(crate) fn render(agent: Agent, event: &str, context: &str) -> Option<String> {
-    if context.trim().is_empty() || context.chars().count() > MAX_CONTEXT_CHARS {
+    if context.trim().is_empty() || context.chars().count() > MAX_CONTEXT_CHARS || !agent.has_room_for(context) {
         return None;
     }
     agent.output(event, context)
@@ -31,5 +32,14 @@ mod tests {
     fn tc_21_a_context_over_the_limit_is_not_printed() {
         assert!(printed(&"é".repeat(MAX_CONTEXT_CHARS)).is_some());
         assert_eq!(printed(&"é".repeat(MAX_CONTEXT_CHARS + 1)), None);
+    }
+
+    #[test]
+    fn tc_21_nor_is_one_over_the_host_s_own() {
+        let shown = |agent, context: &str| render(agent, "UserPromptSubmit", context).is_some();
+        let ten_thousand_bytes = "é".repeat(5_000);
+        assert!(shown(Agent::CODEX, &ten_thousand_bytes));
+        assert!(!shown(Agent::CODEX, &(ten_thousand_bytes.clone() + "é")));
+        assert!(shown(Agent::CLAUDE_CODE, &(ten_thousand_bytes + "é")));
     }
 }

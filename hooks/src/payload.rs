@@ -2,8 +2,9 @@
 //!
 //! Hosts name the same things in few ways: a session is `session_id`, `conversation_id` or `sessionId`. Anything that is not an event
 //! of a known session that its agent's table names (no JSON, another event, a subagent, an id of unseemly length) is nothing, and
-//! never an error. Invalid UTF-8 and unpaired surrogates cost their character,
-//! not the prompt.
+//! never an error. Invalid UTF-8 and unpaired surrogates cost their character, not the prompt.
+//!
+//! A subagent is told by `agent_id`. `agent_type` alone tells none: a session that a person began with an agent of a kind has it, too.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -45,6 +46,8 @@ pub(crate) struct Payload {
     pub(crate) cwd: Option<String>,
     /// What the user typed, cut to [`MAX_PROMPT_BYTES`]; empty at events without a prompt.
     pub(crate) prompt: String,
+    /// Whether the prompt is no user's but the client's, or another agent's.
+    pub(crate) by_machine: bool,
     /// The host's id of this prompt; the same again if the hook fires twice.
     pub(crate) prompt_id: Option<String>,
     /// The file to which the host appends this conversation.
@@ -81,6 +84,11 @@ struct WirePayload {
 }
 
 impl Payload {
+    /// Whether the daemon is to be asked what is remembered.
+    pub(crate) fn asks(&self) -> bool {
+        self.act != Act::Changed && !self.by_machine
+    }
+
     /// Reads what `agent` wrote on stdin.
     pub(crate) fn parse(stdin: &[u8], agent: Agent) -> Option<Self> {
         let json = stdin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdin);
@@ -99,14 +107,16 @@ impl Payload {
             Act::Start(sources) if !sources.is_empty() && !sources.contains(&source.as_str()) => return None,
             Act::Recall | Act::Start(_) | Act::Changed => {}
         }
+        let prompt = wire.prompt.map(|prompt| prompt.0).unwrap_or_default();
         Some(Self {
+            by_machine: agent.is_machine_text(&prompt),
             event,
             act,
             session,
             cwd: std::iter::once(wire.cwd)
                 .chain(wire.workspace_roots.into_iter().flatten().map(Some))
                 .find_map(|cwd| bounded(cwd, MAX_PATH_BYTES)),
-            prompt: wire.prompt.map(|prompt| cut_middle(prompt.0)).unwrap_or_default(),
+            prompt: cut_middle(prompt),
             prompt_id: [wire.prompt_id, wire.generation_id, wire.turn_id]
                 .into_iter()
                 .find_map(|id| bounded(id, MAX_ID_BYTES)),

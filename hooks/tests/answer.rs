@@ -381,6 +381,19 @@ fn tc_19_a_guarded_hook_says_nothing_and_leaves_word() {
 }
 
 #[test]
+fn tc_46_a_notice_takes_the_stale_file_away_and_asks_nobody() {
+    let house = House::new();
+    let recollections = house.recollection_file();
+    std::fs::write(&recollections, "of the prompt before").unwrap();
+    let listener = house.listen();
+    listener.set_nonblocking(true).unwrap();
+    let (printed, _) = house.ask("<task-notification>\n<status>completed</status>\n</task-notification>");
+    assert_eq!(printed, None);
+    assert!(!recollections.exists());
+    assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
 fn tc_29_a_megabyte_prompt_is_cut_and_asked_in_time() {
     let house = House::new();
     let server = house.serve(|mut stream| {

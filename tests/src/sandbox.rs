@@ -298,24 +298,17 @@ impl Sandbox {
     pub fn hook_with(&self, stdin: &[u8], variables: &[(&str, &str)]) -> HookOutput {
         let mut command = self.hook_command();
         command.envs(variables.iter().copied());
-        let (output, took) = timed(|| {
-            let mut child = command.spawn().unwrap();
-            // A hook that has no use for its stdin may have closed it.
-            child.stdin.take().expect("invariant: stdin is piped").write_all(stdin).ok();
-            child.wait_with_output().unwrap()
-        });
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            output.status.success() && stderr.is_empty(),
-            "the hook ended with {}: {stderr}",
-            output.status
-        );
-        HookOutput {
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr,
-            status: output.status,
-            took,
-        }
+        fire(command, stdin)
+    }
+
+    /// Fires the hook of another agent.
+    ///
+    /// # Panics
+    /// As [`Sandbox::hook_with`].
+    pub fn hook_of(&self, agent: &str, stdin: &[u8], variables: &[(&str, &str)]) -> HookOutput {
+        let mut command = self.hook_command();
+        command.args(["--agent", agent]).envs(variables.iter().copied());
+        fire(command, stdin)
     }
 
     /// The session's recollection file as it stands; `None` where there is none.
@@ -348,6 +341,28 @@ impl Sandbox {
             .env_remove("RAG_FUSION_V2_ENABLED")
             .env_remove("NOTIFY_SOCKET")
             .current_dir(&home)
+    }
+}
+
+/// Fires a hook, which must neither write to stderr nor exit with anything but 0.
+fn fire(mut command: Command, stdin: &[u8]) -> HookOutput {
+    let (output, took) = timed(|| {
+        let mut child = command.spawn().unwrap();
+        // A hook that has no use for its stdin may have closed it.
+        child.stdin.take().expect("invariant: stdin is piped").write_all(stdin).ok();
+        child.wait_with_output().unwrap()
+    });
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && stderr.is_empty(),
+        "the hook ended with {}: {stderr}",
+        output.status
+    );
+    HookOutput {
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr,
+        status: output.status,
+        took,
     }
 }
 

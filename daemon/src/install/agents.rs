@@ -9,11 +9,15 @@ use super::settings_file::{Change, Refusal, SettingsFile};
 use super::text::Problem;
 use super::{json, toml};
 
-/// The formats of settings.
+/// What a file is that has an agent run the hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
+    /// Settings in JSON.
     Json,
+    /// Settings in TOML.
     Toml,
+    /// A plugin of ours, of this text: the file is ours alone.
+    Plugin(&'static str),
 }
 
 impl Format {
@@ -21,6 +25,7 @@ impl Format {
         match self {
             Self::Json => json::register(text, agent, program),
             Self::Toml => toml::register(text, agent, program),
+            Self::Plugin(plugin) => Ok(plugin.replacen(&string(HOOK), &string(program), 1)),
         }
     }
 
@@ -28,6 +33,8 @@ impl Format {
         match self {
             Self::Json => json::unregister(text),
             Self::Toml => toml::unregister(text),
+            Self::Plugin(_) if text.contains(HOOK) => Ok(String::new()),
+            Self::Plugin(_) => Ok(text.to_owned()),
         }
     }
 }
@@ -97,23 +104,24 @@ fn without_hook(text: &str, original: Option<&str>, format: Format, agent: Agent
 /// All files in which hooks of `agent` may stand, the one to prefer first.
 fn files(folder: &Path, agent: Agent) -> impl Iterator<Item = (Format, PathBuf)> {
     let registration = agent.registration();
+    let format = registration.plugin.map_or(Format::Json, Format::Plugin);
     let toml = registration.toml_file.map(|file| (Format::Toml, folder.join(file)));
-    [(Format::Json, folder.join(registration.file))].into_iter().chain(toml)
+    [(format, folder.join(registration.file))].into_iter().chain(toml)
 }
 
 /// The file that is to hold the hooks of `agent`: the one in TOML where hooks stand in it and the one in JSON is missing, since the
 /// host warns of hooks in both.
 fn file_for(folder: &Path, agent: Agent) -> (Format, PathBuf) {
-    for (format, path) in files(folder, agent) {
-        let holds = match format {
-            Format::Json => path.symlink_metadata().is_ok(),
-            Format::Toml => fs_err::read_to_string(&path).is_ok_and(|text| toml::holds_hooks(&text)),
-        };
-        if holds {
-            return (format, path);
-        }
-    }
-    (Format::Json, folder.join(agent.registration().file))
+    let mut all = files(folder, agent);
+    let preferred = all.next().expect("invariant: the file that every agent has comes first");
+    let is_missing = preferred.1.symlink_metadata().is_err();
+    let holds_hooks = |path: &Path| fs_err::read_to_string(path).is_ok_and(|text| toml::holds_hooks(&text));
+    all.find(|(_, path)| is_missing && holds_hooks(path)).unwrap_or(preferred)
+}
+
+/// A string as JSON and JavaScript write it.
+fn string(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 #[cfg(test)]

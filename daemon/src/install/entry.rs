@@ -37,7 +37,8 @@ pub(super) fn handler(agent: Agent, program: &str) -> Vec<(&'static str, Field)>
             fields.push((key, Field::Text(line)));
         }
     }
-    fields.extend(registration.timeout.map(|(key, limit)| (key, Field::Number(limit))));
+    let time_limit = registration.timeout.iter();
+    fields.extend(time_limit.map(|limit| (limit.key, Field::Number(limit.count))));
     fields
 }
 

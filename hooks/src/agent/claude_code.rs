@@ -1,8 +1,10 @@
 //! Claude Code: its hooks, and the shape that Codex, Gemini CLI and Qwen Code have taken over from it.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
-use super::{Act, CommandForm, Host, Registration};
+use super::{Act, CommandForm, Host, Limits, MachineText, Registration, Room, TimeLimit};
 
 /// After a compaction what was added before is gone from the context. Stop and compaction are when a turn has just been written.
 pub(super) const HOST: Host = Host {
@@ -13,18 +15,51 @@ pub(super) const HOST: Host = Host {
         ("Stop", Act::Changed),
         ("PostCompact", Act::Changed),
     ],
+    machine_text: MachineText {
+        starts: &[
+            "<task-notification>",
+            "<bash-notification>",
+            "<agent-notification>",
+            "<agent-message",
+            "<teammate-message",
+            "<cross-session-message",
+            "Another Claude session sent a message:",
+            "Stop hook feedback:",
+            "Base directory for this skill:",
+            "This session is being continued from a previous conversation",
+        ],
+        elements: &[
+            "system-reminder",
+            "local-command-caveat",
+            "local-command-stdout",
+            "local-command-stderr",
+            "bash-input",
+            "bash-stdout",
+            "bash-stderr",
+            "tick",
+        ],
+    },
+    limits: Limits {
+        room: Room::Characters(10_000),
+        patience: Some(Duration::from_secs(30)),
+    },
     output: specific,
     registration: Registration {
         name: "Claude Code",
         folder_variable: Some("CLAUDE_CONFIG_DIR"),
         folder: ".claude",
         file: "settings.json",
+        plugin: None,
         toml_file: None,
         version: None,
         grouped: true,
         typed: true,
         command: CommandForm::Direct,
-        timeout: Some(("timeout", 2)),
+        timeout: Some(TimeLimit {
+            key: "timeout",
+            count: 2,
+            unit: Duration::from_secs(1),
+        }),
         remark: None,
     },
 };

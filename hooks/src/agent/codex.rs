@@ -1,6 +1,8 @@
 //! Codex: Claude Code's events and output. It runs a hook only after its user has trusted it.
 
-use super::{Act, CommandForm, Host, Registration, claude_code};
+use std::time::Duration;
+
+use super::{Act, CommandForm, Host, Limits, MachineText, Registration, Room, TimeLimit, claude_code};
 
 pub(super) const HOST: Host = Host {
     id: "codex",
@@ -10,18 +12,43 @@ pub(super) const HOST: Host = Host {
         ("Stop", Act::Changed),
         ("PostCompact", Act::Changed),
     ],
+    machine_text: MachineText {
+        starts: &[
+            "<environment_context>",
+            "<user_instructions>",
+            "<INSTRUCTIONS>",
+            "<turn_aborted>",
+            "<recommended_plugins>",
+            "<permissions instructions>",
+            "<collaboration_mode>",
+            "<skill>",
+            "<user_shell_command>",
+            "<subagent_notification>",
+            "# AGENTS.md instructions",
+        ],
+        elements: &[],
+    },
+    limits: Limits {
+        room: Room::Tokens(2_500),
+        patience: Some(Duration::from_mins(10)),
+    },
     output: claude_code::specific,
     registration: Registration {
         name: "Codex",
         folder_variable: Some("CODEX_HOME"),
         folder: ".codex",
         file: "hooks.json",
+        plugin: None,
         toml_file: Some("config.toml"),
         version: None,
         grouped: true,
         typed: true,
         command: CommandForm::Shell("command"),
-        timeout: Some(("timeout", 2)),
+        timeout: Some(TimeLimit {
+            key: "timeout",
+            count: 2,
+            unit: Duration::from_secs(1),
+        }),
         remark: Some(
             "at its next start Codex asks whether to trust the new hooks; it runs none of them before you have said yes",
         ),

@@ -2,25 +2,37 @@
 //! comes by an instruction file. Named as here, events bring `hook_event_name` and `session_id`. An entry is a line for a shell, since
 //! earlier versions leave out one that names a program and its arguments.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
-use super::{Act, CommandForm, Host, Registration};
+use super::{Act, CommandForm, Host, Limits, MachineText, Registration, Room, TimeLimit};
 
 pub(super) const HOST: Host = Host {
     id: "copilot-cli",
     events: &[("SessionStart", Act::Start(&[])), ("Stop", Act::Changed)],
+    machine_text: MachineText::NONE,
+    limits: Limits {
+        room: Room::Bytes(10 * 1024),
+        patience: Some(Duration::from_secs(30)),
+    },
     output,
     registration: Registration {
         name: "Copilot CLI",
         folder_variable: Some("COPILOT_HOME"),
         folder: ".copilot",
         file: "hooks/remembrancer.json",
+        plugin: None,
         toml_file: None,
         version: Some(1),
         grouped: false,
         typed: true,
         command: CommandForm::Shell("bash"),
-        timeout: Some(("timeoutSec", 2)),
+        timeout: Some(TimeLimit {
+            key: "timeoutSec",
+            count: 2,
+            unit: Duration::from_secs(1),
+        }),
         remark: Some("Copilot CLI takes a context at the start of a session only, not at each prompt"),
     },
 };

@@ -1,7 +1,10 @@
 //! Qwen Code: Claude Code's events and output. Its versions differ in the unit of a time limit (milliseconds, later seconds) and in
 //! whether a handler has arguments, so an entry names no limit and is a line for a shell.
 
-use super::{Act, CommandForm, Host, Registration, claude_code};
+use std::time::Duration;
+
+use super::gemini_cli::MACHINE_TEXT;
+use super::{Act, CommandForm, Host, Limits, Registration, Room, claude_code};
 
 pub(super) const HOST: Host = Host {
     id: "qwen-code",
@@ -10,12 +13,18 @@ pub(super) const HOST: Host = Host {
         ("SessionStart", Act::Start(&["compact", "resume"])),
         ("Stop", Act::Changed),
     ],
+    machine_text: MACHINE_TEXT,
+    limits: Limits {
+        room: Room::Unknown,
+        patience: Some(Duration::from_mins(1)),
+    },
     output: claude_code::specific,
     registration: Registration {
         name: "Qwen Code",
         folder_variable: None,
         folder: ".qwen",
         file: "settings.json",
+        plugin: None,
         toml_file: None,
         version: None,
         grouped: true,

@@ -1,6 +1,8 @@
 //! How an agent's own settings are told to run the hook: which file, and what an entry in it looks like. Facts alone; the daemon's
 //! `install` reads and writes the files.
 
+use std::time::Duration;
+
 /// How an agent's own settings are told to run the hook.
 #[derive(Debug)]
 pub struct Registration {
@@ -10,8 +12,11 @@ pub struct Registration {
     pub folder_variable: Option<&'static str>,
     /// The agent's folder otherwise, below the user's home.
     pub folder: &'static str,
-    /// The file below the folder that is to hold the hooks: JSON.
+    /// The file below the folder that is to hold the hooks: JSON, but for a `plugin`.
     pub file: &'static str,
+    /// The text of `file` where it is a program of ours that the host loads, and no settings: it names the hook once, as
+    /// `"remembrancer-hook"`.
+    pub plugin: Option<&'static str>,
     /// A file in TOML below the folder that holds hooks as well; it is used where hooks stand in it and none in `file`.
     pub toml_file: Option<&'static str>,
     /// What `"version"` must be at the top of the file, where the host asks for one.
@@ -22,10 +27,28 @@ pub struct Registration {
     pub typed: bool,
     /// How a handler names the command.
     pub command: CommandForm,
-    /// The key and the number of a handler's time limit, in the host's unit; `None` where the host's own limit stays.
-    pub timeout: Option<(&'static str, u32)>,
+    /// A handler's time limit; `None` where the host's own stays.
+    pub timeout: Option<TimeLimit>,
     /// What the user has to know or do after the hook was added.
     pub remark: Option<&'static str>,
+}
+
+/// How a handler names its time limit.
+#[derive(Debug)]
+pub struct TimeLimit {
+    /// Its key.
+    pub key: &'static str,
+    /// The number at the key, in the host's unit.
+    pub count: u32,
+    /// The host's unit.
+    pub unit: Duration,
+}
+
+impl TimeLimit {
+    /// The time after which the host ends the hook.
+    pub fn duration(&self) -> Duration {
+        self.unit * self.count
+    }
 }
 
 /// How a handler names its command.

@@ -26,6 +26,7 @@ fn a_whole_payload_is_read() {
         session: "s1".into(),
         cwd: Some("/src/app".into()),
         prompt: "why?".into(),
+        by_machine: false,
         prompt_id: Some("p1".into()),
         transcript: Some("/t/s1.jsonl".into()),
     };
@@ -64,6 +65,103 @@ fn each_hosts_events_are_read(#[case] agent: &str, #[case] stdin: &str, #[case] 
         (act, prompt, "s")
     );
     assert_eq!(payload.cwd.as_deref(), Some("/c"));
+}
+
+/// Whether the daemon is asked when a host that runs `agent`'s hook at `event` adds `rest` to the payload.
+fn asks(agent: &str, event: &str, rest: &serde_json::Value) -> bool {
+    let mut stdin = json!({"hook_event_name": event, "session_id": "s", "cwd": "/c", "transcript_path": "/t"});
+    let rest = rest.as_object().cloned().unwrap_or_default();
+    stdin.as_object_mut().unwrap().extend(rest);
+    Payload::parse(stdin.to_string().as_bytes(), Agent::parse(agent).unwrap()).is_some_and(|payload| payload.asks())
+}
+
+#[rstest]
+#[case::claude_code("claude-code", "UserPromptSubmit")]
+#[case::codex("codex", "UserPromptSubmit")]
+#[case::gemini_cli("gemini-cli", "BeforeAgent")]
+#[case::qwen_code("qwen-code", "UserPromptSubmit")]
+#[case::cursor("cursor", "beforeSubmitPrompt")]
+#[case::opencode("opencode", "chat.message")]
+fn tc_46_a_persons_prompt_is_asked_for_and_a_subagents_is_not(#[case] agent: &str, #[case] event: &str) {
+    assert!(asks(agent, event, &json!({"prompt": "why?"})));
+    assert!(asks(agent, event, &json!({"prompt": "/fix the login"})));
+    assert!(asks(agent, event, &json!({"prompt": "what is a <task-notification>?"})));
+    // A session that a person began with an agent of a kind.
+    assert!(asks(agent, event, &json!({"prompt": "why?", "agent_type": "reviewer"})));
+    assert!(!asks(
+        agent,
+        event,
+        &json!({"prompt": "why?", "agent_type": "reviewer", "agent_id": "a1"})
+    ));
+    assert!(!asks(agent, event, &json!({})));
+}
+
+#[rstest]
+#[case::claude_task(
+    "claude-code",
+    "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>"
+)]
+#[case::claude_shell("claude-code", "<bash-notification>\n<shell-id>1</shell-id>\n</bash-notification>")]
+#[case::claude_agent("claude-code", "<agent-notification>\nAgent \"Explore\" completed.\n</agent-notification>")]
+#[case::claude_teammate("claude-code", "<teammate-message teammate_id=\"lead\">go on</teammate-message>")]
+#[case::claude_session(
+    "claude-code",
+    "Another Claude session sent a message:\n<cross-session-message from=\"a\">done</cross-session-message>"
+)]
+#[case::claude_session_bare("claude-code", "<cross-session-message from=\"a\">done</cross-session-message>")]
+#[case::claude_reminder("claude-code", "<system-reminder>The date has changed.</system-reminder>")]
+#[case::claude_shell_output(
+    "claude-code",
+    "<bash-input>ls</bash-input><bash-stdout>a.rs</bash-stdout><bash-stderr></bash-stderr>"
+)]
+#[case::claude_tick("claude-code", "<tick>10:00</tick>")]
+#[case::claude_stop("claude-code", "Stop hook feedback:\nthe tests fail")]
+#[case::claude_summary(
+    "claude-code",
+    "This session is being continued from a previous conversation that ran out of context."
+)]
+#[case::codex_environment("codex", "<environment_context>\n  <cwd>/c</cwd>\n</environment_context>")]
+#[case::codex_subagent("codex", "<subagent_notification>\n{\"status\":\"completed\"}\n</subagent_notification>")]
+#[case::codex_shell("codex", "<user_shell_command>\nls\n</user_shell_command>")]
+#[case::codex_instructions("codex", "# AGENTS.md instructions for /c\n\n<INSTRUCTIONS>be kind</INSTRUCTIONS>")]
+#[case::gemini_go_on("gemini-cli", "System: Please continue.")]
+#[case::gemini_shell("gemini-cli", "I ran the following shell command:\n```sh\nls\n```")]
+#[case::gemini_task("gemini-cli", "<task-notification>done</task-notification>")]
+#[case::qwen_task("qwen-code", "<task-notification>done</task-notification>")]
+#[case::qwen_own("qwen-code", "<qwen:user-prompt-submit-context>\nyesterday")]
+#[case::cursor_task("cursor", "<task_notification>done</task_notification>")]
+#[case::cursor_system("cursor", "<system_notification>\nThe task is done.\n</system_notification>")]
+#[case::opencode_reminder("opencode", "<system-reminder>Plan mode is on.</system-reminder>")]
+fn tc_46_machine_text_is_not_asked_for(#[case] agent: &str, #[case] prompt: &str) {
+    let agent = Agent::parse(agent).unwrap();
+    let (event, _) = agent
+        .events()
+        .find(|(event, _)| agent.act(event) == Some(Act::Recall))
+        .unwrap();
+    assert!(!asks(agent.id(), event, &json!({"prompt": prompt})));
+    assert!(asks(agent.id(), event, &json!({"prompt": format!("why is there\n{prompt}")})));
+}
+
+#[rstest]
+#[case::claude_startup("claude-code", "SessionStart", "startup", false)]
+#[case::claude_compact("claude-code", "SessionStart", "compact", true)]
+#[case::codex_clear("codex", "SessionStart", "clear", false)]
+#[case::codex_resume("codex", "SessionStart", "resume", true)]
+#[case::gemini_startup("gemini-cli", "SessionStart", "startup", false)]
+#[case::gemini_resume("gemini-cli", "SessionStart", "resume", true)]
+#[case::qwen_compact("qwen-code", "SessionStart", "compact", true)]
+#[case::cursor("cursor", "sessionStart", "", true)]
+#[case::copilot_new("copilot-cli", "SessionStart", "new", true)]
+#[case::opencode("opencode", "session.compacted", "", true)]
+#[case::claude_stop("claude-code", "Stop", "", false)]
+#[case::codex_compacted("codex", "PostCompact", "", false)]
+#[case::gemini_stop("gemini-cli", "AfterAgent", "", false)]
+#[case::cursor_stop("cursor", "stop", "", false)]
+#[case::copilot_stop("copilot-cli", "Stop", "", false)]
+#[case::opencode_stop("opencode", "session.idle", "", false)]
+#[case::copilot_prompt("copilot-cli", "UserPromptSubmit", "", false)]
+fn what_is_asked_for_beside_prompts(#[case] agent: &str, #[case] event: &str, #[case] source: &str, #[case] expected: bool) {
+    assert_eq!(asks(agent, event, &json!({"source": source, "prompt": "why?"})), expected);
 }
 
 #[rstest]

@@ -53,7 +53,7 @@ pub enum Request {
         /// An absolute path.
         path: String,
     },
-    /// Delete without a trace, and never remember again.
+    /// Delete without a trace what is remembered, and never read it again. What comes later is remembered.
     Forget {
         /// What to delete.
         target: ForgetTarget,
@@ -95,7 +95,7 @@ pub struct RecallRequest {
     /// When the answer must be there: nanoseconds of `CLOCK_MONOTONIC`. Without it the daemon's whole budget counts from now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ns: Option<u64>,
-    /// The host's id of this prompt.
+    /// The host's id of this prompt: the same text under the same id is answered once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,
     /// The file to which the host appends this conversation.
