@@ -26,6 +26,7 @@ mod real_transcripts;
 mod restart;
 mod self_echo;
 mod session_rules;
+mod service;
 mod shutdown;
 mod steering;
 mod tailing;

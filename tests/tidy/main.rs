@@ -8,6 +8,7 @@ mod documents;
 mod literals;
 mod manifests;
 mod sources;
+mod systems;
 mod words;
 
 use std::path::{Path, PathBuf};
