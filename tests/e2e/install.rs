@@ -325,3 +325,22 @@ fn the_service_is_written_started_stopped_and_removed() {
         ]
     );
 }
+
+#[test]
+fn a_folder_that_only_this_shell_names_is_told() {
+    let sandbox = sandbox!();
+    let installed = Installed::new(&sandbox, "bin");
+    let folder = sandbox.home().join("claude-of-work");
+    fs_err::create_dir_all(folder.join("projects")).unwrap();
+    let line = format!("    claude-code = [{:?}]\n", folder.join("projects"));
+    let install = || {
+        let mut command = installed.command(&["install", "--yes", "--agent", "claude-code"]);
+        let output = command.env("CLAUDE_CONFIG_DIR", &folder).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        said(&output)
+    };
+    assert!(install().contains(&line), "{}", install());
+    let settings = format!("[transcripts]\nfolders = {{ {} }}\n", line.trim());
+    sandbox.configure(&settings);
+    assert!(!install().contains(&line), "{}", install());
+}

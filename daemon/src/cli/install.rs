@@ -88,7 +88,23 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
             say!("{}: {remark}.", registration.name);
         }
     }
+    tell_of_variables(surroundings);
     plan.outcome()
+}
+
+/// What the service would not find by itself.
+fn tell_of_variables(surroundings: &Surroundings) {
+    let roots = surroundings.roots_by_variables();
+    if roots.is_empty() {
+        return;
+    }
+    say!(
+        "Only a variable of this shell names these folders of transcripts. So that the daemon finds them from everywhere, add them to"
+    );
+    say!("`[transcripts] folders` in {}:", surroundings.places.config_file().display());
+    for root in roots {
+        say!("    {} = [{:?}]", root.agent.id(), root.folder);
+    }
 }
 
 pub(super) fn uninstall(arguments: &InstallArguments, surroundings: &Surroundings) -> Result<(), CliError> {
@@ -186,6 +202,21 @@ impl Plan {
         }
     }
 
+    /// The changes of files that belong together. Those of which some were there already count as changed.
+    fn add_all(&mut self, name: &'static str, planned: Result<Vec<Change>, Refusal>) -> Planned {
+        let changes = match planned {
+            Ok(changes) if !changes.is_empty() => changes,
+            Ok(_) => return self.add(name, Ok(None)),
+            Err(refusal) => return self.add(name, Err(refusal)),
+        };
+        let each: Vec<Planned> = changes.into_iter().map(|change| self.add(name, Ok(Some(change)))).collect();
+        if each.contains(&Planned::Changed) {
+            Planned::Changed
+        } else {
+            Planned::New
+        }
+    }
+
     fn refuse(&mut self, name: &str, reason: impl Display) {
         self.refused += 1;
         eprintln!("{name}: {reason}");
@@ -202,21 +233,6 @@ impl Plan {
             return Ok(false);
         }
         if self.changes.is_empty() || arguments.yes {
-    /// The changes of files that belong together. Those of which some were there already count as changed.
-    fn add_all(&mut self, name: &'static str, planned: Result<Vec<Change>, Refusal>) -> Planned {
-        let changes = match planned {
-            Ok(changes) if !changes.is_empty() => changes,
-            Ok(_) => return self.add(name, Ok(None)),
-            Err(refusal) => return self.add(name, Err(refusal)),
-        };
-        let each: Vec<Planned> = changes.into_iter().map(|change| self.add(name, Ok(Some(change)))).collect();
-        if each.contains(&Planned::Changed) {
-            Planned::Changed
-        } else {
-            Planned::New
-        }
-    }
-
             return Ok(true);
         }
         let stdin = std::io::stdin();
