@@ -10,7 +10,6 @@ use std::time::Duration;
 use anyhow::Context;
 use remembrancer_hooks::places::Places;
 use remembrancer_schema::{Pause, Reader, Writer};
-use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +28,7 @@ use crate::ingest_task::{Ingest, IngestSetup};
 use crate::instructions::{Due, Refresher};
 use crate::mailbox::Mailbox;
 use crate::operations::Operations;
-use crate::politeness::{self, Politeness};
+use crate::politeness::Politeness;
 use crate::presence::Presence;
 use crate::progress::Progress;
 use crate::project::Folders;
@@ -39,10 +38,13 @@ use crate::reranker::Reranker;
 use crate::roots::Roots;
 use crate::scan::KnownFile;
 use crate::server;
+use crate::socket::SocketFile;
 use crate::status::DaemonStatus;
 use crate::store::Store;
+use crate::system::{self, Listener, service_manager};
 use crate::threads::{Panicked, Threads};
 use crate::upkeep::Upkeep;
+use crate::watchdog::Watchdog;
 
 /// How long an orderly stop may take; after that the process ends anyway, and the database is checked at the next start.
 pub const STOP: Duration = Duration::from_secs(5);
@@ -61,19 +63,20 @@ pub struct Setup {
     /// The user's home folder, which is no project.
     pub home: Option<PathBuf>,
     /// Where the listener is bound.
-    pub socket: PathBuf,
+    pub(crate) socket: SocketFile,
 }
 
 /// Runs until `shutdown`, or until a part of it fails.
 ///
 /// # Errors
 /// Where the store can't be opened, or a part ended before it was told to: its name, and why.
-pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationToken) -> anyhow::Result<()> {
+pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) -> anyhow::Result<()> {
     let (socket, backoff_file) = (setup.socket.clone(), setup.places.backoff_file());
     let database = setup.places.database_file();
     let recollections = setup.places.recollections_dir();
+    let candidates = setup.places.socket_candidates();
     let Some(opened) = Opened::unless_stopped(&setup.places, &shutdown).await? else {
-        fs_err::remove_file(&socket).ok();
+        socket.remove();
         tracing::info!("stopped before the store was open");
         return Ok(());
     };
@@ -93,7 +96,7 @@ pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationTok
     };
     let mut ingest_thread = Threads::default();
     ingest_thread.spawn("ingest", move || {
-        politeness::lower_this_thread();
+        system::lower_this_thread();
         ingest.run();
     })?;
     tasks.spawn("ingest", ingest_ends(ingest_thread, mailbox, shutdown.clone()));
@@ -106,21 +109,25 @@ pub async fn run(setup: Setup, listener: UnixListener, shutdown: CancellationTok
     tasks.spawn("upkeep", finish(upkeep.run(shutdown.clone())));
     let refresher = operations.refresher.clone();
     tasks.spawn("instruction files", finish(refresher.run(shutdown.clone())));
-    let (listeners, replacements) = mpsc::channel(1);
-    let presence = Presence::new(socket.clone(), database, listeners)?;
+    let (sender, orders) = mpsc::channel(2);
+    let watchdog = Watchdog::of(&store, sender.clone());
+    tasks.spawn(
+        "watchdog",
+        finish(watchdog.run(service_manager::watchdog(), shutdown.clone())),
+    );
+    let presence = Presence::new(socket.clone(), candidates, database, sender)?;
     tasks.spawn("presence", presence.run(shutdown.clone()));
-    tasks.spawn("server", server::serve(listener, replacements, operations, shutdown));
-    tracing::info!(socket = %socket.display(), "ready");
+    tasks.spawn("server", server::serve(listener, orders, operations, shutdown));
+    tracing::info!(socket = %socket.path().display(), "ready");
     // A hook that met a silent daemon keeps still for a while: this one answers.
     remembrancer_hooks::backoff::end(&backoff_file);
-    // Outside of systemd there is nobody to tell.
-    sd_notify::notify(&[sd_notify::NotifyState::Ready]).ok();
+    service_manager::ready(&socket);
 
     let outcome = tasks.run().await;
-    sd_notify::notify(&[sd_notify::NotifyState::Stopping]).ok();
+    service_manager::stopping();
     drop((store.writer, store.prompts, store.background, embedder));
     let joined = tokio::task::spawn_blocking(move || store.threads.join() & model_threads.join()).await;
-    fs_err::remove_file(&socket).ok();
+    socket.remove();
     outcome?;
     anyhow::ensure!(matches!(joined, Ok(true)), "a thread panicked; see the log above");
     tracing::info!("stopped");
@@ -142,11 +149,14 @@ impl Opened {
     async fn unless_stopped(places: &Places, shutdown: &CancellationToken) -> anyhow::Result<Option<Self>> {
         let (database, recollections) = (places.database_file(), places.recollections_dir());
         let opening = tokio::task::spawn_blocking(move || Self::open(&database, &recollections));
-        tokio::select! {
+        let patience = tokio::spawn(service_manager::ask_for_patience());
+        let opened = tokio::select! {
             biased;
             () = shutdown.cancelled() => Ok(None),
             opened = opening => opened.map_err(|_| Panicked)?.map(Some),
-        }
+        };
+        patience.abort();
+        opened
     }
 
     /// Blocks for as long as a check of the store takes, a migration, or a new index.
@@ -307,7 +317,7 @@ impl Shared {
             mailbox: self.mailbox,
             status: DaemonStatus {
                 started: clock::now(),
-                socket: setup.socket,
+                socket: setup.socket.path().to_owned(),
                 roots: setup
                     .roots
                     .folders()

@@ -15,7 +15,7 @@ use remembrancer_processor::recall::Degradation;
 use tokio::sync::{oneshot, watch};
 
 use crate::causes::with_causes;
-use crate::politeness;
+use crate::system;
 use crate::threads::{Panicked, Threads, contained};
 
 /// Prompts that may wait for the model. One more is answered by words alone.
@@ -160,7 +160,7 @@ fn serve_queries(jobs: &Receiver<QueryJob>, state: &ModelState) {
 }
 
 fn serve_backlog(mut jobs: tokio::sync::mpsc::Receiver<BacklogJob>, state: &watch::Receiver<ModelState>, threads: usize) {
-    let lane = Lane::new("embed-backlog", threads, politeness::lower_this_thread);
+    let lane = Lane::new("embed-backlog", threads, system::lower_this_thread);
     while let Some(job) = jobs.blocking_recv() {
         let model = state.borrow().clone();
         let texts: Vec<&str> = job.texts.iter().map(String::as_str).collect();

@@ -1,11 +1,12 @@
 //! Private folders and atomic writes: folders 0700, files 0600, a reader never sees half a file.
 
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use fs_err::os::unix::fs::OpenOptionsExt;
+use remembrancer_hooks::places::create_private_folder;
 use remembrancer_processor::Deadline;
+
+use crate::system;
 
 /// Makes `path` and what is missing above it, 0700; tightens a folder of ours that others can enter.
 ///
@@ -13,15 +14,11 @@ use remembrancer_processor::Deadline;
 /// The file system's error, naming the path.
 pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     if !path.is_dir() {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true).mode(0o700);
-        builder
-            .create(path)
+        create_private_folder(path)
             .map_err(|error| std::io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
     }
-    let mode = fs_err::metadata(path)?.permissions().mode();
-    if mode & 0o077 != 0 {
-        fs_err::set_permissions(path, std::fs::Permissions::from_mode(0o700))?;
+    if system::mode(&fs_err::metadata(path)?) & 0o077 != 0 {
+        fs_err::set_permissions(path, system::permissions(0o700))?;
     }
     Ok(())
 }
@@ -49,11 +46,7 @@ pub(crate) fn write_atomically(path: &Path, text: &str, deadline: Deadline) -> s
 }
 
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = fs_err::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
+    let mut file = system::opening(0o600).write(true).create_new(true).open(path)?;
     file.write_all(text.as_bytes())
 }
 
@@ -66,6 +59,7 @@ fn temporary_name(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
     use std::time::Duration;
 
     use super::*;

@@ -186,6 +186,11 @@ impl Ingest {
             if mail.folder_appeared {
                 self.next_scan = Deadline::after(SETTLE);
             }
+            for (agent, path) in mail.named.into_values() {
+                if !self.setup.exclusions.cover(&path) && self.setup.roots.lack(agent, &path) {
+                    self.setup.progress.found_elsewhere(agent, path);
+                }
+            }
             let worked = self.take_changed(mail.changed).and_then(|()| {
                 self.end_waiting(at_once);
                 self.take_from_backfill()

@@ -40,12 +40,15 @@ mod roots;
 mod scan;
 mod server;
 mod single;
+mod socket;
 mod source_file;
 mod status;
 mod store;
+mod system;
 mod threads;
 mod upkeep;
 mod watch;
+mod watchdog;
 
 pub use cli::main;
 pub use daemon::{STOP, Setup, run};

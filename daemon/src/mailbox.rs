@@ -1,11 +1,12 @@
 //! What the ingest thread waits for: hints of the watcher, requests of the user's commands, the daemon's stop. What arrives
 //! between two looks is taken together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use remembrancer_processor::ingest::Agent;
 use tokio::sync::oneshot;
 
 /// Changed paths that are remembered one by one; beyond that a rescan is cheaper.
@@ -27,6 +28,8 @@ pub(crate) struct Mailbox {
 pub(crate) struct Mail {
     /// Transcripts that changed.
     pub changed: BTreeSet<PathBuf>,
+    /// The transcript that each agent's hook named last.
+    pub named: BTreeMap<&'static str, (Agent, PathBuf)>,
     /// Whether everything must be looked at.
     pub rescan: bool,
     /// Whether a folder appeared: what is written into it before its own watch begins has no event.
@@ -57,6 +60,12 @@ impl Mailbox {
                 mail.rescan = true;
             }
         });
+    }
+
+    /// Marks `path` as changed, which a hook of `agent` named: it may lie where nobody looks.
+    pub(crate) fn named(&self, agent: Agent, path: PathBuf) {
+        self.put(|mail| drop(mail.named.insert(agent.id(), (agent, path.clone()))));
+        self.changed(path);
     }
 
     /// Asks for a look at everything.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use remembrancer_hooks::clock::BUDGET;
 use remembrancer_hooks::protocol::{Answer, ForgetTarget, InstructionFile, Reply, Request};
+use remembrancer_processor::ingest::Agent;
 use remembrancer_schema::{Reader, SessionKey, UnixMillis};
 use serde_json::{Value, json};
 
@@ -54,8 +55,11 @@ impl Operations {
             Request::Show { id } => self.show(id).await,
             Request::Pause { until_ms } => self.pause(until_ms.map(UnixMillis)).await,
             Request::Resume => self.resume().await,
-            Request::Changed { transcript, .. } => {
-                self.mailbox.changed(transcript.into());
+            Request::Changed { agent, transcript } => {
+                match Agent::parse(&agent) {
+                    Some(agent) => self.mailbox.named(agent, transcript.into()),
+                    None => self.mailbox.changed(transcript.into()),
+                }
                 Ok(Value::Null)
             }
             Request::ExcludeSession { agent, session } => self.exclude_session(agent, session).await,

@@ -52,17 +52,6 @@ impl Politeness {
     }
 }
 
-/// Gives the calling thread the lowest priority, so that whatever else the user runs comes first.
-///
-/// On Linux a priority belongs to a thread. Elsewhere it belongs to the process, whose prompts must not wait: there the
-/// rests alone have to do.
-pub(crate) fn lower_this_thread() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(None, 19) {
-        tracing::debug!(%error, "the priority of a background thread stays as it is");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use remembrancer_processor::ingest::Agent;
 use remembrancer_schema::{Damage, IngestOutcome, Pause, UnixMillis};
 use tokio::sync::Notify;
 
@@ -33,6 +34,7 @@ pub(crate) struct Progress {
     panics: AtomicU64,
     scan_problems: Mutex<Vec<ScanProblem>>,
     file_problems: Mutex<BTreeMap<PathBuf, String>>,
+    elsewhere: Mutex<BTreeMap<&'static str, PathBuf>>,
     ingest_problem: Mutex<Option<String>>,
     recalls: Mutex<RecallStatistics>,
 }
@@ -114,6 +116,12 @@ impl Progress {
         *known = problems;
     }
 
+    /// A hook named a transcript that lies in none of the folders.
+    pub(crate) fn found_elsewhere(&self, agent: Agent, path: PathBuf) {
+        tracing::warn!(agent = agent.id(), path = %path.display(), "a hook names a transcript in no folder that is read");
+        lock(&self.elsewhere).insert(agent.name(), path);
+    }
+
     /// How many transcripts wait.
     pub(crate) fn set_waiting_files(&self, waiting: usize) {
         self.waiting_files.store(waiting, Ordering::Relaxed);
@@ -190,6 +198,12 @@ impl Progress {
         let mut problems: Vec<String> = lock(&self.ingest_problem).iter().cloned().collect();
         problems.extend(lock(&self.scan_problems).iter().map(|problem| problem.message.clone()));
         problems.extend(lock(&self.file_problems).values().cloned());
+        for (agent, path) in &*lock(&self.elsewhere) {
+            problems.push(format!(
+                "{} is a transcript of {agent} and lies in no folder that is read; add one above it to `[transcripts] folders` in config.toml, and start the daemon again",
+                path.display()
+            ));
+        }
         if *lock(&self.damage) == Some(Damage::Database) {
             problems
                 .push("the database is damaged; start the daemon again, which looks through it and says what to do".to_owned());

@@ -38,15 +38,26 @@ impl Roots {
         self.folders().any(|root| path.starts_with(root) || root.starts_with(path))
     }
 
-    /// The path by which a look at everything comes to the file at `path`, which may lead over links or `..`. `None` where
-    /// it does not come to it: where the file lies below no root, or elsewhere once links are followed. One that is gone
-    /// stands as it is written.
+    /// The path by which a look at everything comes to the file at `path`, which may lead over links or `..`, or past a link by
+    /// which a root is named. `None` where it does not come to it: where the file lies below no root once links are followed. One
+    /// that is gone stands as it is written.
     pub(crate) fn as_scanned(&self, path: PathBuf) -> Option<PathBuf> {
-        let root = self.folders().find(|root| path.starts_with(root))?;
-        let (Ok(real), Ok(real_root)) = (path.canonicalize(), root.canonicalize()) else {
-            return Some(path);
+        let named = self.folders().find(|root| path.starts_with(root));
+        let Ok(real) = path.canonicalize() else {
+            return named.map(|_| path);
         };
-        Some(root.join(real.strip_prefix(real_root).ok()?))
+        // The root that names it is asked first: of two that lead to one place, its own.
+        named.into_iter().chain(self.folders()).find_map(|root| {
+            let below = real.strip_prefix(root.canonicalize().ok()?).ok()?;
+            Some(root.join(below))
+        })
+    }
+
+    /// Whether the file at `path` is a transcript of this agent that lies in none of the folders, although others of the agent's are
+    /// read. It is looked for and not opened.
+    pub(crate) fn lack(&self, agent: Agent, path: &Path) -> bool {
+        let reads = self.iter().any(|root| root.agent == agent);
+        reads && agent.shape(path).is_some() && path.is_file() && self.as_scanned(path.to_owned()).is_none()
     }
 
     /// Whose transcript the file at `path` is, and how it grows; `None` where it is none.
@@ -85,6 +96,7 @@ mod tests {
     #[case::as_it_is("root/there/s.jsonl", Some("root/there/s.jsonl"))]
     #[case::up_and_down("root/there/../there/s.jsonl", Some("root/there/s.jsonl"))]
     #[case::over_a_link("root/moved/s.jsonl", Some("root/there/s.jsonl"))]
+    #[case::past_the_root_s_link("real/there/s.jsonl", Some("root/there/s.jsonl"))]
     #[case::gone("root/there/gone.jsonl", Some("root/there/gone.jsonl"))]
     #[case::out_by_a_link("root/out/s.jsonl", None)]
     #[case::out_by_a_linked_file("root/s.jsonl", None)]
@@ -112,5 +124,12 @@ mod tests {
             folder: at("root"),
         }]);
         assert_eq!(roots.as_scanned(at(path)), expected.map(at));
+        assert_eq!(
+            roots.lack(Agent::CLAUDE_CODE, &at(path)),
+            expected.is_none(),
+            "what is not read lacks a folder"
+        );
+        let codex = Agent::parse("codex").unwrap();
+        assert!(!roots.lack(codex, &at(path)), "an agent that is not read lacks nothing");
     }
 }

@@ -2,7 +2,6 @@
 //! watcher only says when to look.
 
 use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use remembrancer_schema::{ByteOffset, SourcePosition, SourceRow, SourceUpdate, UnixMillis};
@@ -12,6 +11,7 @@ use walkdir::WalkDir;
 use crate::clock;
 use crate::exclusions::Exclusions;
 use crate::roots::Roots;
+use crate::system;
 
 /// Bytes at the head of a file, and before the read position, by which a file is known again.
 pub(crate) const FINGERPRINT_BYTES: u64 = 1_024;
@@ -146,10 +146,11 @@ pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> String {
 /// The file's description; `None` where there is none (any more).
 pub(crate) fn stat(path: &Path) -> Option<FileStat> {
     let metadata = fs_err::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    let (device, inode) = system::identity(&metadata);
     Some(FileStat {
         path: path.to_owned(),
-        device: metadata.dev(),
-        inode: metadata.ino(),
+        device,
+        inode,
         size: metadata.len(),
         mtime: clock::of_file(&metadata),
     })

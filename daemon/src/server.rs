@@ -7,26 +7,34 @@ use std::time::Duration;
 use remembrancer_hooks::clock::monotonic_ns;
 use remembrancer_hooks::protocol::{Answer, MAX_REQUEST_BYTES, RecallReply, Reply, Request};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::operations::Operations;
 use crate::reason::Reason;
+use crate::system::{self, Listener, Stream};
 
 /// Connections served at a time.
 const CONNECTIONS: usize = 64;
 /// How long a client may take to send its line, and to take the reply.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Serves `listener`, and in its place whatever comes by `replacements`, until `shutdown`; requests in progress are finished.
+/// What the server is told while it serves.
+pub(crate) enum Order {
+    /// Listen here from now on.
+    Listen(Listener),
+    /// Say that connections are being taken.
+    Answer(oneshot::Sender<()>),
+}
+
+/// Serves `listener` until `shutdown`, and does what `orders` say; requests in progress are finished.
 ///
 /// # Errors
 /// Where the listener itself fails.
 pub(crate) async fn serve(
-    mut listener: UnixListener,
-    mut replacements: mpsc::Receiver<UnixListener>,
+    mut listener: Listener,
+    mut orders: mpsc::Receiver<Order>,
     operations: Arc<Operations>,
     shutdown: CancellationToken,
 ) -> std::io::Result<()> {
@@ -36,8 +44,14 @@ pub(crate) async fn serve(
         let stream = tokio::select! {
             biased;
             () = shutdown.cancelled() => break,
-            Some(replacement) = replacements.recv() => {
-                listener = replacement;
+            Some(order) = orders.recv() => {
+                match order {
+                    Order::Listen(replacement) => listener = replacement,
+                    // Whoever asked may have given up.
+                    Order::Answer(answer) => {
+                        answer.send(()).ok();
+                    }
+                }
                 continue;
             }
             Some(_) = connections.join_next(), if !connections.is_empty() => continue,
@@ -68,9 +82,9 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-async fn converse(stream: UnixStream, operations: &Operations, received_ns: u64) -> std::io::Result<()> {
-    let peer = stream.peer_cred()?.uid();
-    if peer != rustix::process::getuid().as_raw() {
+async fn converse(stream: Stream, operations: &Operations, received_ns: u64) -> std::io::Result<()> {
+    let peer = system::peer(&stream)?;
+    if peer != system::user_id() {
         tracing::warn!(peer, "another user's connection is refused");
         return Ok(());
     }

@@ -5,12 +5,11 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use fs_err::File;
-use fs_err::os::unix::fs::OpenOptionsExt;
-use remembrancer_hooks::places::{Places, verify_private_folder};
-use rustix::fs::{FlockOperation, flock};
-use tokio::net::UnixListener;
+use remembrancer_hooks::places::Places;
 
 use crate::files::private_folder;
+use crate::socket::{SocketFile, bind};
+use crate::system::{self, Listener};
 
 /// The lock of the one daemon, held until it is dropped.
 #[derive(Debug)]
@@ -58,15 +57,14 @@ impl Single {
             source,
         };
         private_folder(data_dir).map_err(fail)?;
-        let mut file = fs_err::OpenOptions::new()
+        let mut file = system::opening(0o600)
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
-            .mode(0o600)
             .open(&path)
             .map_err(fail)?;
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if file.file().try_lock().is_err() {
             let mut pid = String::new();
             file.read_to_string(&mut pid).map_err(fail)?;
             return Err(SingleError::Running {
@@ -89,45 +87,16 @@ impl Single {
         clippy::unused_self,
         reason = "whoever has the lock may take over a socket, and nobody else"
     )]
-    pub(crate) fn listen(&self, places: &Places) -> Result<(UnixListener, PathBuf), SingleError> {
+    pub(crate) fn listen(&self, places: &Places) -> Result<(Listener, SocketFile), SingleError> {
         let mut tried = Vec::new();
         for path in places.socket_candidates() {
             match bind(&path, places.uid()) {
-                Ok(listener) => return Ok((listener, path)),
+                Ok(listener) => return Ok((listener, SocketFile::own(&path))),
                 Err(error) => tried.push(format!("{} ({error})", path.display())),
             }
         }
         Err(SingleError::Socket { tried: tried.join(", ") })
     }
-}
-
-/// Listens at `path`, which nobody may answer at: a dead daemon's socket is replaced.
-///
-/// # Errors
-/// Where the folder is not private, somebody answers, or the system refuses.
-pub(crate) fn bind(path: &Path, uid: u32) -> std::io::Result<UnixListener> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    // A runtime folder that the system did not make is not ours to make: only what lies in it is.
-    if folder
-        .parent()
-        .is_some_and(|above| above.starts_with("/run/user") && !above.is_dir())
-    {
-        return Err(std::io::Error::from(std::io::ErrorKind::NotFound));
-    }
-    private_folder(folder)?;
-    verify_private_folder(folder, uid)?;
-    if path.exists() {
-        if std::os::unix::net::UnixStream::connect(path).is_ok() {
-            return Err(std::io::Error::new(
-                std::io::ErrorKind::AddrInUse,
-                "another program answers there",
-            ));
-        }
-        fs_err::remove_file(path)?;
-    }
-    let listener = UnixListener::bind(path)?;
-    fs_err::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-    Ok(listener)
 }
 
 #[cfg(test)]
@@ -149,16 +118,5 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         fs_err::write(place.path().join("daemon.lock"), "1\n").unwrap();
         Single::take(place.path()).unwrap();
-    }
-
-    #[tokio::test]
-    async fn tc_39_a_dead_socket_is_replaced_and_a_live_one_is_not() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("s/x.sock");
-        let uid = rustix::process::getuid().as_raw();
-        let listener = bind(&path, uid).unwrap();
-        assert_eq!(bind(&path, uid).unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
-        drop(listener);
-        bind(&path, uid).unwrap();
     }
 }

@@ -10,6 +10,7 @@ use crate::control::rfc3339;
 use crate::embedder::ModelState;
 use crate::progress::Progress;
 use crate::reranker::Reranker;
+use crate::system;
 
 /// What does not change while the process runs.
 #[derive(Debug, Clone)]
@@ -82,14 +83,10 @@ fn remaining_seconds(status: &Value, rate: Option<f64>) -> Option<u64> {
         .map(|rate| (waiting as f64 / rate).ceil() as u64)
 }
 
-/// Resident memory in bytes, where the system tells it: all of it, and what is not backed by a file.
+/// Resident memory, where the system tells it.
 fn memory() -> Value {
-    let Ok(text) = fs_err::read_to_string("/proc/self/status") else {
-        return Value::Null;
-    };
-    let bytes = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1_024)
-    };
-    json!({"resident_bytes": bytes("VmRSS:"), "anonymous_bytes": bytes("RssAnon:")})
+    system::memory().map_or(
+        Value::Null,
+        |memory| json!({"resident_bytes": memory.resident, "anonymous_bytes": memory.anonymous}),
+    )
 }

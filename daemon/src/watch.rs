@@ -2,29 +2,28 @@
 //! rescan; the scan is the truth.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use notify::event::{MetadataKind, ModifyKind, RemoveKind};
 use notify::{Config, ErrorKind, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
-use rustix::io::Errno;
 
 use crate::mailbox::Mailbox;
 use crate::roots::Roots;
+use crate::system;
 
 /// How often the polling watcher looks, where the system's own can't be used.
 const POLL: Duration = Duration::from_secs(5);
 
 /// Tells a folder from one that was made in its place, which needs a new watch: device, inode, and, since an inode is soon
 /// used again, when it was made, where the file system knows.
-type Identity = (u64, u64, Option<SystemTime>);
+type Identity = ((u64, u64), Option<SystemTime>);
 
 /// The identity of a folder; `None` where there is none.
 fn identity(folder: &Path) -> Option<Identity> {
     let metadata = fs_err::metadata(folder).ok().filter(std::fs::Metadata::is_dir)?;
-    Some((metadata.dev(), metadata.ino(), metadata.created().ok()))
+    Some((system::identity(&metadata), metadata.created().ok()))
 }
 
 /// A running watcher. Dropping it ends the watch.
@@ -133,7 +132,7 @@ impl Watch {
 fn is_limit(error: &notify::Error) -> bool {
     match &error.kind {
         ErrorKind::MaxFilesWatch => true,
-        ErrorKind::Io(error) => matches!(Errno::from_io_error(error), Some(Errno::NOSPC | Errno::MFILE)),
+        ErrorKind::Io(error) => system::is_limit_of_watches(error),
         _ => false,
     }
 }
@@ -181,6 +180,7 @@ mod tests {
 
     use remembrancer_processor::ingest::Agent;
     use rstest::rstest;
+    use rustix::io::Errno;
 
     use super::*;
     use crate::roots::Root;

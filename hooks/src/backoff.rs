@@ -13,13 +13,13 @@
     reason = "the hook links no fs-err; its errors are never shown, so they need no path"
 )]
 
-use std::fs::{OpenOptions, read_to_string, remove_file};
+use std::fs::{read_to_string, remove_file};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::places::create_private_folder;
+use crate::system::private_file;
 
 /// How long the hook stays silent after a miss.
 pub const SILENCE: Duration = Duration::from_secs(30);
@@ -44,13 +44,7 @@ pub(crate) fn begin(file: &Path, now_ns: u64) {
     if let Some(folder) = file.parent() {
         create_private_folder(folder).ok();
     }
-    if let Ok(mut opened) = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(file)
-    {
+    if let Ok(mut opened) = private_file().write(true).create(true).truncate(true).open(file) {
         writeln!(opened, "{now_ns}").ok();
     }
 }

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use directories::BaseDirs;
 
+use crate::system;
+
 /// The surroundings that decide where things are, as values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
@@ -42,7 +44,7 @@ impl Environment {
             explicit_socket: absolute(std::env::var_os("REMEMBRANCER_SOCKET")),
             run_user: PathBuf::from("/run/user"),
             temporary: PathBuf::from("/tmp"),
-            uid: rustix::process::getuid().as_raw(),
+            uid: system::user_id(),
             guard: guarded(),
         })
     }

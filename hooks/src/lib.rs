@@ -26,6 +26,7 @@ mod payload;
 pub mod places;
 pub mod protocol;
 pub mod recollection_file;
+mod system;
 
 pub use agent::{Agent, CommandForm, Registration, TimeLimit};
 pub use client::{Client, ClientError, WaitingFor};

@@ -13,19 +13,12 @@
 //! A path over [`MAX_SOCKET_PATH_BYTES`] is replaced by `/tmp/remembrancer-<uid>/<16 hex digits of its sha256>.sock`. Since anyone
 //! can make that folder first, both sides ask [`verify_private_folder`] before they use it.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the hook links no fs-err; its errors are never shown, so they need no path"
-)]
-
-use std::fs::{DirBuilder, symlink_metadata};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::digest::{hex, sha256};
 use crate::environment::Environment;
+use crate::system;
 
 /// The longest socket path that every platform takes: macOS's `sun_path` has 104 bytes with the closing zero, Linux's 108.
 pub const MAX_SOCKET_PATH_BYTES: usize = 103;
@@ -129,7 +122,7 @@ impl Places {
     }
 
     fn shortened(&self, path: PathBuf) -> PathBuf {
-        let bytes = path.as_os_str().as_bytes();
+        let bytes = system::bytes(&path);
         if bytes.len() <= MAX_SOCKET_PATH_BYTES {
             return path;
         }
@@ -144,9 +137,7 @@ impl Places {
 ///
 /// `NotFound` where there is none; `PermissionDenied` where it is a link, no folder, another user's, or of another mode than 0700.
 pub fn verify_private_folder(folder: &Path, uid: u32) -> io::Result<()> {
-    let metadata = symlink_metadata(folder)?;
-    let private = metadata.is_dir() && metadata.uid() == uid && metadata.mode() & 0o777 == 0o700;
-    if private {
+    if system::is_private_folder(folder, uid)? {
         Ok(())
     } else {
         Err(io::Error::new(
@@ -162,7 +153,7 @@ pub fn verify_private_folder(folder: &Path, uid: u32) -> io::Result<()> {
 ///
 /// Whatever the file system says.
 pub fn create_private_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    system::create_private_folder(folder)
 }
 
 fn file_name_part(id: &str) -> String {

@@ -1,12 +1,12 @@
 //! Copies of the database beside it: before a migration, and for backups.
 //! In goes an open connection, out comes a private, whole, synced file. The original is only read.
 
-use fs_err::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
 use crate::error::CopyError;
+use crate::system;
 
 /// Ends the name of a copy that is not complete.
 const PART: &str = ".part";
@@ -79,11 +79,10 @@ pub(crate) fn copy_database(db: &Connection, target: &Path) -> Result<(), CopyEr
 fn write_copy(db: &Connection, temporary: &Path, target: &Path) -> Result<(), CopyError> {
     let io = |act| move |source| CopyError::Io { act, source };
     // VACUUM INTO writes into an empty file as it finds it, modes and all.
-    let file = fs_err::OpenOptions::new()
+    let file = system::private_file()
         .write(true)
         .create(true)
         .truncate(true)
-        .mode(0o600)
         .open(temporary)
         .map_err(io("create"))?;
     let name = temporary.to_str().ok_or_else(|| CopyError::Io {

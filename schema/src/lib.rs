@@ -25,6 +25,7 @@ mod sqlite_error;
 mod copy;
 mod migrate;
 mod open;
+mod system;
 mod vec_extension;
 mod vector_code;
 

@@ -5,11 +5,9 @@
 //! processes that switch a fresh file to WAL at once would get "locked" without any wait. The database file itself is
 //! never opened but by SQLite: closing another descriptor of it would drop SQLite's locks of the whole process.
 
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
-use fs_err::os::unix::fs::OpenOptionsExt;
 use rusqlite::config::DbConfig;
 use rusqlite::ffi::SQLITE_CORRUPT_VTAB;
 use rusqlite::{Connection, OpenFlags};
@@ -17,6 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::copy::{migration_copies, with_suffix};
 use crate::error::OpenError;
 use crate::migrate::{self, LATEST};
+use crate::system;
 use crate::vec_extension;
 
 /// `RMBR` in ASCII: marks the file as ours (SQLite's `application_id`).
@@ -209,15 +208,11 @@ fn prepare_folder(path: &Path) -> Result<(), OpenError> {
             Ok(())
         };
     }
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .map_err(|source| OpenError::Io {
-            act: "create the folder",
-            path: folder.to_owned(),
-            source,
-        })
+    system::create_private_folder(folder).map_err(|source| OpenError::Io {
+        act: "create the folder",
+        path: folder.to_owned(),
+        source,
+    })
 }
 
 /// Takes the lock that serialises opening; it is released when the file is dropped.
@@ -227,11 +222,10 @@ fn lock_file(path: &Path) -> Result<fs_err::File, OpenError> {
         let path = path.clone();
         move |source| OpenError::Io { act, path, source }
     };
-    let file = fs_err::OpenOptions::new()
+    let file = system::private_file()
         .write(true)
         .create(true)
         .truncate(false)
-        .mode(0o600)
         .open(&path)
         .map_err(failed("create"))?;
     match file.file().lock() {
@@ -243,7 +237,7 @@ fn lock_file(path: &Path) -> Result<fs_err::File, OpenError> {
 
 /// Makes an empty 0600 file, so that SQLite never makes one by the umask.
 fn create_private(path: &Path) -> Result<(), OpenError> {
-    match fs_err::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+    match system::private_file().write(true).create_new(true).open(path) {
         Ok(_) => Ok(()),
         Err(source) if source.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         Err(source) => Err(OpenError::Io {
@@ -262,14 +256,14 @@ fn tighten(path: &Path, mode: u32) -> Result<(), OpenError> {
         source,
     };
     let found = match fs_err::metadata(path) {
-        Ok(metadata) => metadata.permissions().mode(),
+        Ok(metadata) => metadata,
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(source) => return Err(failed(source)),
     };
-    if found & 0o077 == 0 {
+    if system::is_private(&found) {
         return Ok(());
     }
-    fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).map_err(failed)
+    fs_err::set_permissions(path, system::permissions(mode)).map_err(failed)
 }
 
 #[cfg(test)]

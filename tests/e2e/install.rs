@@ -274,6 +274,7 @@ fn the_service_is_written_started_stopped_and_removed() {
     let installed = Installed::new(&sandbox, "my programs");
     fs_err::remove_dir_all(sandbox.home().join(".claude")).unwrap();
     let unit = sandbox.home().join(".config/systemd/user/remembrancer.service");
+    let socket = unit.with_extension("socket");
     let path = |folder: &Path| format!("{}:/usr/bin:/bin", folder.display());
 
     let silent = sandbox.home().join("silent");
@@ -285,10 +286,11 @@ fn the_service_is_written_started_stopped_and_removed() {
         .unwrap();
     assert!(output.status.success(), "{}", said(&output));
     assert!(
-        said(&output).contains("    systemctl --user enable --now remembrancer.service\n"),
+        said(&output).contains("    systemctl --user restart remembrancer.socket remembrancer.service\n"),
         "{}",
         said(&output)
     );
+    assert!(socket.exists());
     let text = fs_err::read_to_string(&unit).unwrap();
     let exec = format!(
         "\nExecStart=\"{}\" run\n",
@@ -306,7 +308,7 @@ fn the_service_is_written_started_stopped_and_removed() {
     run(&["install", "--service", "--yes"]);
     run(&["install", "--service"]);
     run(&["uninstall", "--service", "--yes"]);
-    assert!(!unit.exists());
+    assert!(!unit.exists() && !socket.exists());
     let calls = fs_err::read_to_string(answering.join("calls")).unwrap();
     let calls: Vec<&str> = calls
         .lines()
@@ -316,9 +318,29 @@ fn the_service_is_written_started_stopped_and_removed() {
         calls,
         [
             "--user daemon-reload",
-            "--user enable --now remembrancer.service",
-            "--user disable --now remembrancer.service",
+            "--user enable remembrancer.socket remembrancer.service",
+            "--user restart remembrancer.socket remembrancer.service",
+            "--user disable --now remembrancer.socket remembrancer.service",
             "--user daemon-reload"
         ]
     );
+}
+
+#[test]
+fn a_folder_that_only_this_shell_names_is_told() {
+    let sandbox = sandbox!();
+    let installed = Installed::new(&sandbox, "bin");
+    let folder = sandbox.home().join("claude-of-work");
+    fs_err::create_dir_all(folder.join("projects")).unwrap();
+    let line = format!("    claude-code = [{:?}]\n", folder.join("projects"));
+    let install = || {
+        let mut command = installed.command(&["install", "--yes", "--agent", "claude-code"]);
+        let output = command.env("CLAUDE_CONFIG_DIR", &folder).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        said(&output)
+    };
+    assert!(install().contains(&line), "{}", install());
+    let settings = format!("[transcripts]\nfolders = {{ {} }}\n", line.trim());
+    sandbox.configure(&settings);
+    assert!(!install().contains(&line), "{}", install());
 }

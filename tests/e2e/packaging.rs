@@ -1,11 +1,14 @@
-//! What service managers are told: the systemd unit and the launchd agent say what the daemon is, with known keys.
+//! What service managers are told: the systemd units and the launchd agent say what the daemon is, with known keys.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-use remembrancer_tests::{sandbox, skip};
+use plist::Value;
+use remembrancer_tests::{Sandbox, sandbox, skip};
 
 const UNIT: &str = include_str!("../../packaging/systemd/remembrancer.service");
+const SOCKET_UNIT: &str = include_str!("../../packaging/systemd/remembrancer.socket");
 const DROP_IN: &str = include_str!("../../packaging/systemd/remembrancer.service.d/read-only-home.conf");
 const AGENT: &str = include_str!("../../packaging/launchd/dev.remembrancer.daemon.plist");
 
@@ -49,6 +52,11 @@ fn the_systemd_unit_runs_the_daemon() {
         assert_eq!(value(section, key).as_deref(), Some(expected), "{key}");
     }
     assert!(value("Unit", "Description").is_some());
+    for key in ["Requires", "After"] {
+        assert_eq!(value("Unit", key).as_deref(), Some("remembrancer.socket"), "{key}");
+    }
+    let watchdog: u64 = value("Service", "WatchdogSec").unwrap().parse().unwrap();
+    assert!(watchdog >= 240, "word is given twice in this time, and wakes an idle machine");
     let stop: u64 = value("Service", "TimeoutStopSec").unwrap().parse().unwrap();
     assert!(
         stop > remembrancer::STOP.as_secs(),
@@ -59,29 +67,65 @@ fn the_systemd_unit_runs_the_daemon() {
 }
 
 #[test]
-fn systemd_itself_takes_the_unit() {
-    let sandbox = sandbox!();
-    let programs = sandbox.home().join(".local/bin");
-    let folder = sandbox.home().join("units");
-    for made in [&programs, &folder.join("remembrancer.service.d")] {
-        fs_err::create_dir_all(made).unwrap();
+fn the_socket_is_where_the_hook_looks_first() {
+    let unit = unit(SOCKET_UNIT);
+    let value = |section: &str, key: &str| unit.get(&(section.to_owned(), key.to_owned())).map(|values| values.join(" "));
+    for (section, key, expected) in [
+        ("Socket", "SocketMode", "0600"),
+        ("Socket", "DirectoryMode", "0700"),
+        ("Socket", "RemoveOnStop", "yes"),
+        ("Install", "WantedBy", "sockets.target"),
+    ] {
+        assert_eq!(value(section, key).as_deref(), Some(expected), "{key}");
     }
-    // %h is the home of the user that asks, not $HOME: the unit is told where this sandbox has its program.
+    let sandbox = sandbox!();
+    let runtime_folder = sandbox.home().join("run");
+    let listens = value("Socket", "ListenStream").unwrap();
+    assert_eq!(
+        PathBuf::from(listens.replace("%t", runtime_folder.to_str().unwrap())),
+        sandbox.places().socket_candidates()[0]
+    );
+}
+
+/// The units in a folder of the sandbox, the service with the program under test: `%h` is the home of the user that asks, not $HOME.
+fn units(sandbox: &Sandbox) -> PathBuf {
+    let folder = sandbox.home().join("units");
+    fs_err::create_dir_all(&folder).unwrap();
     let program = env!("CARGO_BIN_EXE_remembrancer-under-test");
-    fs_err::write(
-        folder.join("remembrancer.service"),
-        UNIT.replace("%h/.local/bin/remembrancer", program),
-    )
-    .unwrap();
+    let service = UNIT.replace("%h/.local/bin/remembrancer", program);
+    fs_err::write(folder.join("remembrancer.service"), service).unwrap();
+    fs_err::write(folder.join("remembrancer.socket"), SOCKET_UNIT).unwrap();
+    folder
+}
+
+fn put_drop_in(folder: &Path) {
+    fs_err::create_dir_all(folder.join("remembrancer.service.d")).unwrap();
     fs_err::write(folder.join("remembrancer.service.d/read-only-home.conf"), DROP_IN).unwrap();
-    let verified = Command::new("systemd-analyze")
-        .args(["--user", "verify", "--man=no"])
-        .arg(folder.join("remembrancer.service"))
+}
+
+/// What `systemd-analyze` says in the name of a user; `None`, with a printed reason, where it is absent.
+fn analyze(sandbox: &Sandbox, arguments: &[&str], units: &[PathBuf]) -> Option<Output> {
+    let output = Command::new("systemd-analyze")
+        .args(["--user", "--no-pager"])
+        .args(arguments)
+        .args(units)
         .env("XDG_RUNTIME_DIR", sandbox.home().join("run"))
         .env("HOME", sandbox.home())
         .output();
-    let Ok(output) = verified else {
-        return skip("there is no systemd-analyze");
+    if output.is_err() {
+        skip("there is no systemd-analyze");
+    }
+    output.ok()
+}
+
+#[test]
+fn systemd_itself_takes_the_units() {
+    let sandbox = sandbox!();
+    let folder = units(&sandbox);
+    put_drop_in(&folder);
+    let both = ["remembrancer.service", "remembrancer.socket"].map(|name| folder.join(name));
+    let Some(output) = analyze(&sandbox, &["verify", "--man=no"], &both) else {
+        return;
     };
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let ours: Vec<&str> = said.lines().filter(|line| line.contains("remembrancer")).collect();
@@ -89,51 +133,63 @@ fn systemd_itself_takes_the_unit() {
 }
 
 #[test]
-fn the_launchd_agent_runs_the_daemon() {
-    // No parser of XML is worth its place here: tags are checked to be balanced, and the keys that matter are read.
-    let mut open = Vec::new();
-    let body = AGENT.split_once("<plist").unwrap().1;
-    let body = format!("<plist{body}");
-    let mut rest = strip_comments(&body);
-    while let Some((_, after)) = rest.split_once('<') {
-        let (tag, after) = after.split_once('>').unwrap();
-        let name = tag.split_whitespace().next().unwrap().trim_end_matches('/').to_owned();
-        if let Some(closed) = name.strip_prefix('/') {
-            assert_eq!(open.pop().as_deref(), Some(closed), "tags are balanced");
-        } else if !tag.ends_with('/') {
-            open.push(name);
-        }
-        rest = after.to_owned();
+fn systemd_finds_the_service_little_exposed() {
+    let sandbox = sandbox!();
+    let folder = units(&sandbox);
+    // In tenths. More than half of the first is what only a service of the system can give up: capabilities, namespaces, its user.
+    for threshold in [65, 40] {
+        let arguments = ["security", "--offline=true", &format!("--threshold={threshold}")];
+        let Some(output) = analyze(&sandbox, &arguments, &[folder.join("remembrancer.service")]) else {
+            return;
+        };
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        eprintln!("{}", said.lines().last().unwrap_or_default());
+        assert!(
+            output.status.success() && said.contains("Overall exposure level"),
+            "over {threshold}: {said}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        put_drop_in(&folder);
     }
-    assert_eq!(open, Vec::<String>::new());
-    let value = |key: &str| {
-        let after = body
-            .split_once(&format!("<key>{key}</key>"))
-            .unwrap_or_else(|| panic!("no {key}"))
-            .1
-            .trim_start()
-            .to_owned();
-        after.split('\n').next().unwrap().trim().to_owned()
-    };
-    assert_eq!(value("Label"), "<string>dev.remembrancer.daemon</string>");
-    assert_eq!(value("RunAtLoad"), "<true/>");
-    assert_eq!(value("SuccessfulExit"), "<false/>");
-    assert_eq!(value("Umask"), format!("<integer>{}</integer>", 0o077));
-    assert!(body.contains("remembrancer\" run</string>"));
-    let timeout: u64 = value("ExitTimeOut")
-        .replace("<integer>", "")
-        .replace("</integer>", "")
-        .parse()
-        .unwrap();
-    assert!(timeout > remembrancer::STOP.as_secs());
 }
 
-fn strip_comments(text: &str) -> String {
-    let mut kept = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("<!--") {
-        kept.push_str(before);
-        rest = after.split_once("-->").expect("a comment ends").1;
+#[test]
+fn the_launchd_agent_runs_the_daemon() {
+    let agent = plist::Value::from_reader_xml(AGENT.as_bytes()).unwrap();
+    let agent = agent.as_dictionary().unwrap();
+    let expected = [
+        ("Label", Value::from("dev.remembrancer.daemon")),
+        ("RunAtLoad", Value::from(true)),
+        ("Umask", Value::from(0o077)),
+        ("ProcessType", Value::from("Standard")),
+        ("LowPriorityIO", Value::from(true)),
+    ];
+    for (key, expected) in expected {
+        assert_eq!(agent.get(key), Some(&expected), "{key}");
     }
-    kept + rest
+    let kept_alive = agent["KeepAlive"].as_dictionary().unwrap();
+    assert_eq!(kept_alive.get("SuccessfulExit"), Some(&Value::from(false)));
+    let program: Vec<&str> = agent["ProgramArguments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_string)
+        .collect();
+    assert_eq!(program, ["/bin/sh", "-c", "exec \"$HOME/.local/bin/remembrancer\" run"]);
+    let timeout = agent["ExitTimeOut"].as_unsigned_integer().unwrap();
+    assert!(timeout > remembrancer::STOP.as_secs());
+    let known = [
+        "ExitTimeOut",
+        "KeepAlive",
+        "Label",
+        "LowPriorityIO",
+        "ProcessType",
+        "ProgramArguments",
+        "RunAtLoad",
+        "ThrottleInterval",
+        "Umask",
+    ];
+    let mut keys: Vec<&str> = agent.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, known, "launchd passes over what it does not know");
 }

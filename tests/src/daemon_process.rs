@@ -153,13 +153,21 @@ impl DaemonProcess<'_> {
         })
     }
 
+    /// Sends it a signal.
+    ///
+    /// # Panics
+    /// Where the system refuses.
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(self.child.id() as i32).expect("invariant: a child has a pid");
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
     /// Stops it by `signal` and waits. Returns how it ended, and after how long.
     ///
     /// # Panics
     /// Where it does not end.
     pub fn stop(mut self, signal: rustix::process::Signal) -> (ExitStatus, Duration) {
-        let pid = rustix::process::Pid::from_raw(self.child.id() as i32).expect("invariant: a child has a pid");
-        rustix::process::kill_process(pid, signal).unwrap();
+        self.signal(signal);
         timed(|| eventually("the daemon's end", PATIENCE, || self.child.try_wait().unwrap()))
     }
 

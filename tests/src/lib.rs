@@ -7,6 +7,7 @@ pub mod conversations;
 pub mod corpus;
 mod daemon_process;
 mod sandbox;
+mod service_manager;
 mod shared;
 mod spread;
 pub mod synthetic;
@@ -15,6 +16,7 @@ mod wait;
 
 pub use daemon_process::DaemonProcess;
 pub use sandbox::{HookOutput, Sandbox, any_file_holds};
+pub use service_manager::ServiceManager;
 pub use shared::{shared, skip};
 pub use spread::Spread;
 pub use transcript::{Transcript, topic};

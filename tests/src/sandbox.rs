@@ -112,6 +112,11 @@ impl Sandbox {
         self.folder.path().join("home")
     }
 
+    /// The program under test.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Claude Code's folder of transcripts.
     pub fn root(&self) -> PathBuf {
         self.home().join(".claude/projects")
@@ -141,6 +146,12 @@ impl Sandbox {
             uid: rustix::process::getuid().as_raw(),
             guard: false,
         })
+    }
+
+    /// Whether the system has a runtime folder for this user, outside of any sandbox: what is started without a folder in its place
+    /// would meet the user's own daemon there.
+    pub fn has_real_runtime_folder(&self) -> bool {
+        Path::new("/run/user").join(self.places().uid().to_string()).exists()
     }
 
     /// Writes the settings.
@@ -202,7 +213,9 @@ impl Sandbox {
     /// # Panics
     /// As [`Sandbox::start`].
     pub fn start_with(&self, variables: &[(&str, &str)]) -> DaemonProcess<'_> {
-        let mut daemon = self.spawn(variables);
+        let mut command = self.command(&["run"]);
+        command.envs(variables.iter().copied());
+        let mut daemon = self.spawn(command);
         daemon.wait_until_ready();
         daemon
     }
@@ -212,22 +225,17 @@ impl Sandbox {
     /// # Panics
     /// Where it can't be started.
     pub fn start_unready(&self) -> DaemonProcess<'_> {
-        self.spawn(&[])
+        self.spawn(self.command(&["run"]))
     }
 
-    fn spawn(&self, variables: &[(&str, &str)]) -> DaemonProcess<'_> {
+    /// Starts what becomes the daemon, in this home.
+    pub(crate) fn spawn(&self, mut command: Command) -> DaemonProcess<'_> {
         let log = fs_err::OpenOptions::new()
             .create(true)
             .append(true)
             .open(self.log_file())
             .unwrap();
-        let child = self
-            .command(&["run"])
-            .envs(variables.iter().copied())
-            .stderr(log.into_parts().0)
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+        let child = command.stderr(log.into_parts().0).stdout(Stdio::null()).spawn().unwrap();
         DaemonProcess::new(child, self)
     }
 
@@ -326,7 +334,7 @@ impl Sandbox {
         self.folder.path().join("daemon.log")
     }
 
-    fn surround<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+    pub(crate) fn surround<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         let home = self.home();
         command
             .env("HOME", &home)

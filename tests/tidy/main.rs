@@ -9,6 +9,7 @@ mod licences;
 mod literals;
 mod manifests;
 mod sources;
+mod systems;
 mod words;
 mod workflows;
 

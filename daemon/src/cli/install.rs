@@ -80,13 +80,13 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
         }
     }
     let service = service(arguments, surroundings, &program)?;
-    let file = service.as_ref().map(|service| plan.add(SERVICE, service.install()));
+    let files = service.as_ref().map(|service| plan.add_all(SERVICE, service.install()));
     if !plan.is_agreed_to(&arguments.consent)? {
         return plan.outcome();
     }
     let changed = plan.apply();
-    if let (Some(service), Some(file)) = (service, file)
-        && let Err(failure) = service::take_up(&service, file)
+    if let (Some(service), Some(files)) = (service, files)
+        && let Err(failure) = service::take_up(&service, files)
     {
         plan.refuse(SERVICE, failure);
     }
@@ -95,7 +95,23 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
             say!("{}: {remark}.", registration.name);
         }
     }
+    tell_of_variables(surroundings);
     plan.outcome()
+}
+
+/// What the service would not find by itself.
+fn tell_of_variables(surroundings: &Surroundings) {
+    let roots = surroundings.roots_by_variables();
+    if roots.is_empty() {
+        return;
+    }
+    say!(
+        "Only a variable of this shell names these folders of transcripts. So that the daemon finds them from everywhere, add them to"
+    );
+    say!("`[transcripts] folders` in {}:", surroundings.places.config_file().display());
+    for root in roots {
+        say!("    {} = [{:?}]", root.agent.id(), root.folder);
+    }
 }
 
 pub(super) fn uninstall(arguments: &InstallArguments, surroundings: &Surroundings) -> Result<(), CliError> {
@@ -111,11 +127,11 @@ pub(super) fn uninstall(arguments: &InstallArguments, surroundings: &Surrounding
         }
     }
     let service = service(arguments, surroundings, &std::env::current_exe()?)?;
-    let file = service.as_ref().map(|service| plan.add(SERVICE, service.uninstall()));
+    let files = service.as_ref().map(|service| plan.add_all(SERVICE, service.uninstall()));
     if !plan.is_agreed_to(&arguments.consent)? {
         return plan.outcome();
     }
-    let service = service.filter(|_| file == Some(Planned::Changed));
+    let service = service.filter(|_| files == Some(Planned::Changed));
     let stopped = service.as_ref().map_or(Ok(()), service::stop);
     plan.apply();
     let forgotten = service.as_ref().map_or(Ok(()), service::forget);
@@ -157,7 +173,7 @@ pub(super) struct Plan {
     refused: usize,
 }
 
-/// What came of planning the change of one file.
+/// What came of planning the change of a file, or of several that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Planned {
     /// It was not there.
@@ -190,6 +206,21 @@ impl Plan {
                 self.refuse(name, refusal);
                 Planned::Refused
             }
+        }
+    }
+
+    /// The changes of files that belong together. Those of which some were there already count as changed.
+    fn add_all(&mut self, name: &'static str, planned: Result<Vec<Change>, Refusal>) -> Planned {
+        let changes = match planned {
+            Ok(changes) if !changes.is_empty() => changes,
+            Ok(_) => return self.add(name, Ok(None)),
+            Err(refusal) => return self.add(name, Err(refusal)),
+        };
+        let each: Vec<Planned> = changes.into_iter().map(|change| self.add(name, Ok(Some(change)))).collect();
+        if each.contains(&Planned::Changed) {
+            Planned::Changed
+        } else {
+            Planned::New
         }
     }
 

@@ -1,31 +1,43 @@
 //! `remembrancer run`: the daemon in the foreground.
 
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::error::CliError;
+use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
 use crate::single::Single;
+use crate::socket::SocketFile;
+use crate::system::{self, HeldListener, Listener, service_manager};
 use crate::{Setup, daemon, logging};
 
 /// Runs until SIGTERM or SIGINT.
 pub(super) fn run(surroundings: Surroundings) -> Result<(), CliError> {
     logging::start(&surroundings.config.log_level)?;
-    // New files are private whatever the user's mask says.
-    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    system::make_files_private();
     let single = Single::take(&surroundings.places.data_dir())?;
+    let inherited = service_manager::inherited_socket()
+        .map_err(|error| CliError::new(Kind::Failed, format!("the service manager's socket can't be used: {error}")))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()?;
-    let outcome = runtime.block_on(serve(surroundings, &single));
+    let outcome = runtime.block_on(serve(surroundings, &single, inherited));
     // What is left by now hangs: it must not keep the process.
     runtime.shutdown_background();
     outcome
 }
 
-async fn serve(surroundings: Surroundings, single: &Single) -> Result<(), CliError> {
-    let (listener, socket) = single.listen(&surroundings.places)?;
+async fn serve(
+    surroundings: Surroundings,
+    single: &Single,
+    inherited: Option<(HeldListener, SocketFile)>,
+) -> Result<(), CliError> {
+    let (listener, socket) = match inherited {
+        Some((listener, socket)) => {
+            listener.set_nonblocking(true)?;
+            (Listener::from_std(listener)?, socket)
+        }
+        None => single.listen(&surroundings.places)?,
+    };
     let shutdown = CancellationToken::new();
     let setup = Setup {
         roots: surroundings.roots(),
@@ -41,19 +53,15 @@ async fn serve(surroundings: Surroundings, single: &Single) -> Result<(), CliErr
     };
     stopper.abort();
     if outcome.is_err() {
-        fs_err::remove_file(&socket).ok();
+        socket.remove();
     }
     Ok(outcome?)
 }
 
 fn stop_on_signal(shutdown: CancellationToken) -> std::io::Result<tokio::task::JoinHandle<()>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let stop_signal = system::stop_signal()?;
     Ok(tokio::spawn(async move {
-        let name = tokio::select! {
-            _ = terminate.recv() => "SIGTERM",
-            _ = interrupt.recv() => "SIGINT",
-        };
+        let name = stop_signal.await;
         tracing::info!(signal = name, "stopping");
         shutdown.cancel();
     }))

@@ -38,7 +38,7 @@ impl Surroundings {
         let fusion_v2 = std::env::var("RAG_FUSION_V2_ENABLED").ok();
         let config =
             Config::load(&config.unwrap_or_else(|| places.config_file()), &home)?.with_v2_switched_by(fusion_v2.as_deref());
-        let usual_roots = usual_roots(&home);
+        let usual_roots = usual_roots(&home, &variable);
         Ok(Self {
             places,
             config,
@@ -64,6 +64,18 @@ impl Surroundings {
             .map_err(|_| CliError::new(Kind::Usage, format!("{} is not UTF-8, as transcripts are", path.display())))
     }
 
+    /// Folders of transcripts that are known by a variable of this shell alone, such as `CLAUDE_CONFIG_DIR`: a daemon that a service
+    /// manager starts does not see it.
+    pub(super) fn roots_by_variables(&self) -> Vec<&Root> {
+        let lasting = usual_roots(&self.home, &|_| None);
+        let read = self.roots();
+        let known = |root: &Root| lasting.contains(root) || self.config.transcripts.folders.contains(root);
+        self.usual_roots
+            .iter()
+            .filter(|root| !known(root) && root.folder.is_dir() && read.iter().any(|read| read == *root))
+            .collect()
+    }
+
     /// All folders of transcripts.
     pub(super) fn roots(&self) -> Roots {
         let transcripts = &self.config.transcripts;
@@ -78,17 +90,17 @@ impl Surroundings {
     }
 }
 
-fn usual_roots(home: &Path) -> Vec<Root> {
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = Home {
-        folder: home,
-        variable: &variable,
-    };
+fn usual_roots(home: &Path, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<Root> {
+    let home = Home { folder: home, variable };
     let of_agent = |agent: &Agent| {
         let agent = *agent;
         agent.folders(&home).into_iter().map(move |folder| Root { agent, folder })
     };
     Agent::ALL.iter().flat_map(of_agent).collect()
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// The hook lies beside this program, under the same name with `-hook` in it.

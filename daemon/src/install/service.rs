@@ -1,5 +1,5 @@
-//! The daemon as a service of the user: the unit or agent of `packaging/` with the program's own path, and the commands by which the
-//! service manager takes it up. Paths come in; a change of one file and command lines go out. Nothing is run here.
+//! The daemon as a service of the user: the units or the agent of `packaging/` with the program's own path, and the commands by which
+//! the service manager takes them up. Paths come in; changes of files and command lines go out. Nothing is run here.
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,8 @@ const UNIT: &str = include_str!("../../../packaging/systemd/remembrancer.service
 /// What stands for the program in the unit.
 const UNIT_PROGRAM: &str = "%h/.local/bin/remembrancer";
 const UNIT_NAME: &str = "remembrancer.service";
+const SOCKET_UNIT: &str = include_str!("../../../packaging/systemd/remembrancer.socket");
+const SOCKET_UNIT_NAME: &str = "remembrancer.socket";
 
 const LAUNCH_AGENT: &str = include_str!("../../../packaging/launchd/dev.remembrancer.daemon.plist");
 /// What stands for the program in the launch agent.
@@ -19,64 +21,84 @@ const LAUNCH_AGENT_LABEL: &str = "dev.remembrancer.daemon";
 /// A command line.
 pub(crate) type CommandLine = Vec<String>;
 
+/// A file of the service.
+#[derive(Debug)]
+struct ServiceFile {
+    path: PathBuf,
+    template: &'static str,
+    /// What stands for the program in the template, where it names it.
+    placeholder: Option<&'static str>,
+}
+
 /// The service of one user.
 #[derive(Debug)]
 pub(crate) struct Service {
-    file: PathBuf,
-    template: &'static str,
-    placeholder: &'static str,
+    files: Vec<ServiceFile>,
     program: String,
     uid: u32,
     /// Succeeds where the user's service manager answers.
     pub(crate) answers: CommandLine,
     /// Succeeds where the service runs.
     pub(crate) runs: CommandLine,
-    /// Have a new file taken up, and the service started now and at every login.
+    /// Have new files taken up, and the service started now and at every login.
     pub(crate) start: Vec<CommandLine>,
-    /// Have a changed file taken up.
+    /// Have changed files taken up.
     pub(crate) restart: Vec<CommandLine>,
     /// Have the service stopped, now and for good.
     pub(crate) stop: Vec<CommandLine>,
-    /// Have it forgotten that there was a file.
+    /// Have it forgotten that there were files.
     pub(crate) forget: Vec<CommandLine>,
 }
 
 impl Service {
     /// The service for systemd, whose units of this user lie below `config_home`.
     pub(crate) fn systemd(config_home: &Path, program: &str, uid: u32) -> Self {
+        let folder = config_home.join("systemd/user");
+        let take_up = vec![
+            line("systemctl --user daemon-reload"),
+            line(&format!("systemctl --user enable {SOCKET_UNIT_NAME} {UNIT_NAME}")),
+            // In one command: a socket can't be started beside a service that runs without it.
+            line(&format!("systemctl --user restart {SOCKET_UNIT_NAME} {UNIT_NAME}")),
+        ];
         Self {
-            file: config_home.join("systemd/user").join(UNIT_NAME),
-            template: UNIT,
-            placeholder: UNIT_PROGRAM,
+            files: vec![
+                ServiceFile {
+                    path: folder.join(SOCKET_UNIT_NAME),
+                    template: SOCKET_UNIT,
+                    placeholder: None,
+                },
+                ServiceFile {
+                    path: folder.join(UNIT_NAME),
+                    template: UNIT,
+                    placeholder: Some(UNIT_PROGRAM),
+                },
+            ],
             program: unit_word(program),
             uid,
             answers: line("systemctl --user show --property=Version"),
             runs: line(&format!("systemctl --user --quiet is-active {UNIT_NAME}")),
-            start: vec![
-                line("systemctl --user daemon-reload"),
-                line(&format!("systemctl --user enable --now {UNIT_NAME}")),
-            ],
-            restart: vec![
-                line("systemctl --user daemon-reload"),
-                line(&format!("systemctl --user enable {UNIT_NAME}")),
-                line(&format!("systemctl --user restart {UNIT_NAME}")),
-            ],
-            stop: vec![line(&format!("systemctl --user disable --now {UNIT_NAME}"))],
+            start: take_up.clone(),
+            restart: take_up,
+            stop: vec![line(&format!(
+                "systemctl --user disable --now {SOCKET_UNIT_NAME} {UNIT_NAME}"
+            ))],
             forget: vec![line("systemctl --user daemon-reload")],
         }
     }
 
     /// The service for launchd, whose agents of this user lie below `home`.
     pub(crate) fn launchd(home: &Path, program: &str, uid: u32) -> Self {
-        let file = home.join("Library/LaunchAgents").join(format!("{LAUNCH_AGENT_LABEL}.plist"));
+        let path = home.join("Library/LaunchAgents").join(format!("{LAUNCH_AGENT_LABEL}.plist"));
         let domain = format!("gui/{uid}");
         let mut bootstrap = line(&format!("launchctl bootstrap {domain}"));
-        bootstrap.push(file.to_string_lossy().into_owned());
+        bootstrap.push(path.to_string_lossy().into_owned());
         let bootout = line(&format!("launchctl bootout {domain}/{LAUNCH_AGENT_LABEL}"));
         Self {
-            file,
-            template: LAUNCH_AGENT,
-            placeholder: LAUNCH_AGENT_PROGRAM,
+            files: vec![ServiceFile {
+                path,
+                template: LAUNCH_AGENT,
+                placeholder: Some(LAUNCH_AGENT_PROGRAM),
+            }],
             program: quoted(program)
                 .replace('&', "&amp;")
                 .replace('<', "&lt;")
@@ -91,40 +113,56 @@ impl Service {
         }
     }
 
-    /// Plans to write the file. `None`: it is there already.
+    /// Plans to write the files, all of them or none. Nothing: they are there already.
     ///
     /// # Errors
-    /// Why the file is left as it is, for one because its user has edited it.
-    pub(crate) fn install(&self) -> Result<Option<Change>, Refusal> {
-        let wanted = self.template.replace(self.placeholder, &self.program);
-        let remedy = "take your changes to a file in `remembrancer.service.d` beside it and remove it, or set the program's path there yourself";
-        Ok(self.read(remedy)?.change_to(Some(wanted)))
+    /// Why the files are left as they are, for one because their user has edited one.
+    pub(crate) fn install(&self) -> Result<Vec<Change>, Refusal> {
+        let remedy = "take your changes to a file in a folder `….d` beside it, as `systemctl --user edit` does, and remove it, or set the program's path there yourself";
+        self.plan(remedy, |file| Some(file.text_for(&self.program)))
     }
 
-    /// Plans to remove the file. `None`: it is not there.
+    /// Plans to remove the files, all of them or none. Nothing: they are not there.
     ///
     /// # Errors
     /// As [`Service::install`].
-    pub(crate) fn uninstall(&self) -> Result<Option<Change>, Refusal> {
-        Ok(self.read("remove it yourself")?.change_to(None))
+    pub(crate) fn uninstall(&self) -> Result<Vec<Change>, Refusal> {
+        self.plan("remove it yourself", |_| None)
     }
 
-    fn read(&self, remedy: &str) -> Result<SettingsFile, Refusal> {
-        let file = SettingsFile::read(&self.file, self.uid)?;
+    fn plan(&self, remedy: &str, wanted: impl Fn(&ServiceFile) -> Option<String>) -> Result<Vec<Change>, Refusal> {
+        let change = |file: &ServiceFile| Ok(file.read(self.uid, remedy)?.change_to(wanted(file)));
+        self.files.iter().filter_map(|file| change(file).transpose()).collect()
+    }
+}
+
+impl ServiceFile {
+    fn text_for(&self, program: &str) -> String {
+        match self.placeholder {
+            Some(placeholder) => self.template.replace(placeholder, program),
+            None => self.template.to_owned(),
+        }
+    }
+
+    fn read(&self, uid: u32, remedy: &str) -> Result<SettingsFile, Refusal> {
+        let file = SettingsFile::read(&self.path, uid)?;
         if file.text().is_none_or(|text| self.is_template(text)) {
             return Ok(file);
         }
         Err(Refusal::Edited {
-            path: self.file.clone(),
+            path: self.path.clone(),
             remedy: remedy.to_owned(),
         })
     }
 
     /// Whether a text is the template with any program.
     fn is_template(&self, text: &str) -> bool {
+        let Some(placeholder) = self.placeholder else {
+            return text == self.template;
+        };
         let (before, after) = self
             .template
-            .split_once(self.placeholder)
+            .split_once(placeholder)
             .expect("invariant: the template names its program");
         let middle = text.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
         middle.is_some_and(|program| !program.contains('\n'))
@@ -172,36 +210,55 @@ mod tests {
         ]
     }
 
+    fn apply(changes: Vec<Change>) {
+        for change in changes {
+            change.apply().unwrap();
+        }
+    }
+
     #[test]
-    fn a_file_is_written_moved_and_removed() {
+    fn files_are_written_moved_and_removed() {
         let home = tempfile::tempdir().unwrap();
         for (old, new) in services(home.path(), "/old/r & d/remembrancer")
             .iter()
             .zip(&services(home.path(), "/new/remembrancer"))
         {
-            old.install().unwrap().unwrap().apply().unwrap();
-            assert!(old.install().unwrap().is_none());
-            let moved = new.install().unwrap().unwrap();
-            assert!(moved.before().unwrap().contains("/old/r "), "{moved:?}");
-            moved.apply().unwrap();
-            let text = fs_err::read_to_string(&new.file).unwrap();
+            let written = old.install().unwrap();
+            assert_eq!(written.len(), old.files.len());
+            apply(written);
+            assert!(old.install().unwrap().is_empty());
+            let moved = new.install().unwrap();
             assert!(
-                text.contains("/new/remembrancer") && !text.contains(new.placeholder),
-                "{text}"
+                matches!(&moved[..], [one] if one.before().unwrap().contains("/old/r ")),
+                "only what names the program: {moved:?}"
             );
-            new.uninstall().unwrap().unwrap().apply().unwrap();
-            assert!(new.uninstall().unwrap().is_none());
+            apply(moved);
+            for file in &new.files {
+                let text = fs_err::read_to_string(&file.path).unwrap();
+                let names_it = file
+                    .placeholder
+                    .is_none_or(|placeholder| text.contains("/new/remembrancer") && !text.contains(placeholder));
+                assert!(names_it, "{text}");
+            }
+            let removed = new.uninstall().unwrap();
+            assert_eq!(removed.len(), new.files.len());
+            apply(removed);
+            assert!(new.uninstall().unwrap().is_empty());
         }
     }
 
     #[test]
-    fn an_edited_file_is_left_alone() {
+    fn an_edited_file_is_left_alone_with_those_beside_it() {
         let home = tempfile::tempdir().unwrap();
         for service in services(home.path(), "/a/remembrancer") {
-            fs_err::create_dir_all(service.file.parent().unwrap()).unwrap();
-            fs_err::write(&service.file, service.template.replace("15", "16")).unwrap();
-            assert!(matches!(service.install(), Err(Refusal::Edited { .. })));
-            assert!(matches!(service.uninstall(), Err(Refusal::Edited { .. })));
+            for edited in &service.files {
+                apply(service.install().unwrap());
+                let text = fs_err::read_to_string(&edited.path).unwrap();
+                fs_err::write(&edited.path, format!("{text}# mine\n")).unwrap();
+                assert!(matches!(service.install(), Err(Refusal::Edited { .. })));
+                assert!(matches!(service.uninstall(), Err(Refusal::Edited { .. })));
+                fs_err::write(&edited.path, text).unwrap();
+            }
         }
     }
 }

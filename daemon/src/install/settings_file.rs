@@ -2,12 +2,10 @@
 //! reason to leave the file alone goes out.
 
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use fs_err::os::unix::fs::OpenOptionsExt;
-
 use super::text::Problem;
+use crate::system;
 
 /// The mode of a file that was not there before: settings may hold secrets.
 const NEW_FILE_MODE: u32 = 0o600;
@@ -84,11 +82,11 @@ impl SettingsFile {
         if !metadata.is_file() {
             return Err(Refusal::NotAFile { path: real });
         }
-        if metadata.uid() != uid {
-            let owner = metadata.uid();
+        let owner = system::owner(&metadata);
+        if owner != uid {
             return Err(Refusal::AnotherOwner { path: real, owner });
         }
-        if metadata.mode() & 0o200 == 0 {
+        if system::mode(&metadata) & 0o200 == 0 {
             return Err(Refusal::ReadOnly { path: real });
         }
         let text = read_text(&path, &real)?;
@@ -96,7 +94,7 @@ impl SettingsFile {
             path,
             real,
             text: Some(text),
-            mode: metadata.mode() & 0o7777,
+            mode: system::mode(&metadata),
             uid,
         })
     }
@@ -131,10 +129,9 @@ impl SettingsFile {
     /// Keeps what the file holds beside it, for its owner alone. One that was kept before stays as it is.
     fn keep_original(&self) -> std::io::Result<()> {
         let Some(text) = &self.text else { return Ok(()) };
-        let opened = fs_err::OpenOptions::new()
+        let opened = system::opening(self.mode & 0o600)
             .write(true)
             .create_new(true)
-            .mode(self.mode & 0o600)
             .open(self.backup_path());
         match opened {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -245,7 +242,7 @@ fn replace(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
     temporary.write_all(text.as_bytes()).map_err(named)?;
     temporary
         .as_file()
-        .set_permissions(std::fs::Permissions::from_mode(mode))
+        .set_permissions(system::permissions(mode))
         .map_err(named)?;
     temporary.as_file().sync_all().map_err(named)?;
     temporary.persist(path).map_err(|error| named(error.error))?;

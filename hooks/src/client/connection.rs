@@ -1,24 +1,19 @@
 //! One connection under one deadline. Places come in and a connection to our own user's daemon goes out; then bytes both ways.
 
-use std::io::{self, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::path::Path;
-
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
 use super::{ClientError, WaitingFor};
 use crate::clock::Deadline;
 use crate::places::{Places, verify_private_folder};
 use crate::protocol::{MAX_REPLY_BYTES, ProtocolError};
+use crate::system::stream::{Readiness, Stream};
 
 const READ_BYTES: usize = 16 * 1024;
 
 /// An open connection; dropped, it is closed.
 pub(super) struct Connection {
-    stream: UnixStream,
+    stream: Stream,
     deadline: Deadline,
 }
 
@@ -30,8 +25,8 @@ impl Connection {
             if is_in_open_folder(path, places) {
                 continue;
             }
-            match connect_by(path, deadline) {
-                Ok(stream) if is_ours(&stream, path, places.uid()) => return Ok(Self { stream, deadline }),
+            match Stream::connect(path, deadline) {
+                Ok(stream) if stream.is_with(path, places.uid()) => return Ok(Self { stream, deadline }),
                 Err(error) if is_timeout(&error) => return Err(timed_out(WaitingFor::Connection)),
                 Ok(_) | Err(_) => {}
             }
@@ -45,7 +40,7 @@ impl Connection {
         while !rest.is_empty() {
             match self.stream.write(rest) {
                 Ok(count) => rest = &rest[count..],
-                Err(error) if is_timeout(&error) => self.wait(PollFlags::OUT, WaitingFor::Delivery)?,
+                Err(error) if is_timeout(&error) => self.wait(Readiness::Write, WaitingFor::Delivery)?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(failed(error)),
             }
@@ -63,7 +58,7 @@ impl Connection {
             } else {
                 WaitingFor::RestOfReply
             };
-            self.wait(PollFlags::IN, waiting_for)?;
+            self.wait(Readiness::Read, waiting_for)?;
             let count = match self.stream.read(&mut buffer) {
                 Ok(0) => return Err(ClientError::Closed),
                 Ok(count) => count,
@@ -80,19 +75,11 @@ impl Connection {
         Err(ClientError::Protocol(ProtocolError::TooLong { max_bytes }))
     }
 
-    /// Waits until the stream is ready. Polls, since a socket's own timeouts come up to two ticks of the kernel (8 ms) late.
-    fn wait(&self, readiness: PollFlags, waiting_for: WaitingFor) -> Result<(), ClientError> {
-        loop {
-            let left = self.deadline.remaining();
-            if left.is_zero() {
-                return Err(timed_out(waiting_for));
-            }
-            let timeout = Timespec::try_from(left).map_err(|error| ClientError::Io(io::Error::other(error)))?;
-            match poll(&mut [PollFd::new(&self.stream, readiness)], Some(&timeout)) {
-                Ok(0) | Err(Errno::INTR) => {}
-                Ok(_) => return Ok(()),
-                Err(error) => return Err(ClientError::Io(error.into())),
-            }
+    fn wait(&self, readiness: Readiness, waiting_for: WaitingFor) -> Result<(), ClientError> {
+        match self.stream.wait(readiness, self.deadline) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(timed_out(waiting_for)),
+            Err(error) => Err(ClientError::Io(error)),
         }
     }
 }
@@ -101,44 +88,6 @@ impl Connection {
 fn is_in_open_folder(path: &Path, places: &Places) -> bool {
     let short = places.short_socket_dir();
     path.parent() == Some(short.as_path()) && verify_private_folder(&short, places.uid()).is_err()
-}
-
-/// The send timeout holds for connecting, too: a full queue of a listener that accepts nobody would otherwise hang for ever.
-fn connect_by(path: &Path, deadline: Deadline) -> io::Result<UnixStream> {
-    let left = deadline.remaining();
-    if left.is_zero() {
-        return Err(io::ErrorKind::TimedOut.into());
-    }
-    let address = SocketAddrUnix::new(path)?;
-    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, close_on_exec(), None)?;
-    set_socket_timeout(&socket, Timeout::Send, Some(left))?;
-    connect(&socket, &address)?;
-    let stream = UnixStream::from(socket);
-    stream.set_nonblocking(true)?;
-    Ok(stream)
-}
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn close_on_exec() -> SocketFlags {
-    SocketFlags::CLOEXEC
-}
-
-/// Elsewhere the flag does not exist; neither the hook nor the command line starts a process while it waits.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn close_on_exec() -> SocketFlags {
-    SocketFlags::empty()
-}
-
-/// Asks the kernel who listens.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn is_ours(stream: &UnixStream, _path: &Path, uid: u32) -> bool {
-    rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid.as_raw() == uid)
-}
-
-/// Where safe code can't ask the kernel who listens, the socket's file must be ours: nobody else can make such a file.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn is_ours(_stream: &UnixStream, path: &Path, uid: u32) -> bool {
-    rustix::fs::lstat(path).is_ok_and(|status| status.st_uid == uid)
 }
 
 fn is_timeout(error: &io::Error) -> bool {

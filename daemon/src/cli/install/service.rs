@@ -18,8 +18,8 @@ pub(super) fn of_this_system(surroundings: &Surroundings, program: &str) -> Serv
 }
 
 /// Has the service started, where it is not what runs already.
-pub(super) fn take_up(service: &Service, file: Planned) -> Result<(), String> {
-    let commands = match file {
+pub(super) fn take_up(service: &Service, files: Planned) -> Result<(), String> {
+    let commands = match files {
         Planned::Refused => return Ok(()),
         Planned::Unchanged if run(&service.runs).is_ok() => return Ok(()),
         Planned::New | Planned::Unchanged => &service.start,
@@ -45,7 +45,7 @@ pub(super) fn stop(service: &Service) -> Result<(), String> {
     run_all(&service.stop)
 }
 
-/// Has the manager forget the file that is gone.
+/// Has the manager forget the files that are gone.
 pub(super) fn forget(service: &Service) -> Result<(), String> {
     if run(&service.answers).is_err() {
         return Ok(());

@@ -14,6 +14,7 @@ use super::throwaway::{SESSION, Throwaway};
 use super::{look_until, timed};
 use crate::cli::error::{CliError, Kind};
 use crate::cli::surroundings::hook_beside;
+use crate::system;
 
 const START: Duration = Duration::from_secs(10);
 const CALL: Duration = Duration::from_secs(10);
@@ -144,10 +145,7 @@ fn stop(child: &Mutex<Option<Child>>) {
     let Some(mut child) = child.lock().unwrap_or_else(PoisonError::into_inner).take() else {
         return;
     };
-    if let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32) {
-        // It may have ended by itself already.
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).ok();
-    }
+    system::terminate(&child);
     if look_until(crate::STOP * 2, || child.try_wait().ok().flatten()).is_none() {
         child.kill().ok();
         child.wait().ok();
@@ -159,12 +157,7 @@ fn stop_on_signal(child: Arc<Mutex<Option<Child>>>, folder: PathBuf) -> Result<(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let caught = runtime.block_on(async {
-            use tokio::signal::unix::{SignalKind, signal};
-            let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
+            system::stop_signal()?.await;
             Ok::<_, std::io::Error>(())
         });
         if caught.is_ok() {

@@ -37,7 +37,7 @@ impl Throwaway {
             explicit_socket: Some(run.join("remembrancer.sock")),
             run_user: folder.path().join("none"),
             temporary: PathBuf::from("/tmp"),
-            uid: rustix::process::getuid().as_raw(),
+            uid: crate::system::user_id(),
             guard: false,
         };
         Ok(Self { folder, environment })

@@ -1,0 +1,11 @@
+//! What only some operating systems have, as plain functions: the one module of this crate that names one. Today that is Unix; another
+//! system needs what is in `files`, `process` and `socket`, and `service_manager` where it has one.
+
+mod files;
+mod process;
+pub(crate) mod service_manager;
+mod socket;
+
+pub(crate) use files::{identity, is_limit_of_watches, mode, opening, owner, permissions};
+pub(crate) use process::{lower_this_thread, make_files_private, memory, stop_signal, terminate, user_id};
+pub(crate) use socket::{HeldListener, Listener, Stream, is_answered, peer};

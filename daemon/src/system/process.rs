@@ -1,0 +1,69 @@
+//! This process: whose it is, what it may, when it is told to stop.
+
+use std::process::Child;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The real user id of this process.
+pub(crate) fn user_id() -> u32 {
+    rustix::process::getuid().as_raw()
+}
+
+/// New files are private from now on, whatever the user's mask says.
+pub(crate) fn make_files_private() {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+}
+
+/// Gives the calling thread the lowest priority, so that whatever else the user runs comes first.
+///
+/// On Linux a priority belongs to a thread. Elsewhere it belongs to the process, whose prompts must not wait: there the
+/// rests alone have to do.
+pub(crate) fn lower_this_thread() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, 19) {
+        tracing::debug!(%error, "the priority of a background thread stays as it is");
+    }
+}
+
+/// Waits until the process is told to stop, from the call on and not from the first wait. Gives the signal's name.
+///
+/// # Errors
+/// Where the system refuses to tell.
+pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = &'static str>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => "SIGTERM",
+            _ = interrupt.recv() => "SIGINT",
+        }
+    })
+}
+
+/// Asks a child to stop in order. It may have ended by itself already.
+pub(crate) fn terminate(child: &Child) {
+    if let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32) {
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).ok();
+    }
+}
+
+/// Resident memory in bytes.
+pub(crate) struct Memory {
+    /// All of it.
+    pub resident: Option<u64>,
+    /// What is not backed by a file.
+    pub anonymous: Option<u64>,
+}
+
+/// The memory of this process; `None` where the system does not tell.
+pub(crate) fn memory() -> Option<Memory> {
+    let text = fs_err::read_to_string("/proc/self/status").ok()?;
+    let bytes = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1_024)
+    };
+    Some(Memory {
+        resident: bytes("VmRSS:"),
+        anonymous: bytes("RssAnon:"),
+    })
+}

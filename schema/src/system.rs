@@ -1,0 +1,31 @@
+//! What only some operating systems have, as plain functions: the one module of this crate that names one. Today that is Unix's way of
+//! keeping files to their owner.
+
+use std::fs::{Metadata, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::Path;
+
+use fs_err::os::unix::fs::OpenOptionsExt;
+
+/// Makes `folder` and what is missing above it, each for its owner alone.
+pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Options for a file that, where it is made, is made for its owner alone.
+pub(crate) fn private_file() -> fs_err::OpenOptions {
+    let mut options = fs_err::OpenOptions::new();
+    options.mode(0o600);
+    options
+}
+
+/// Whether group and others may do nothing with a file.
+pub(crate) fn is_private(metadata: &Metadata) -> bool {
+    metadata.permissions().mode() & 0o077 == 0
+}
+
+/// The permissions of this mode.
+pub(crate) fn permissions(mode: u32) -> Permissions {
+    Permissions::from_mode(mode)
+}
