@@ -213,7 +213,7 @@ impl Plan {
     fn add_all(&mut self, name: &'static str, planned: Result<Vec<Change>, Refusal>) -> Planned {
         let changes = match planned {
             Ok(changes) if !changes.is_empty() => changes,
-            Ok(_) => return self.add(name, Ok(None)),
+            Ok(_) => return self.add(name, Ok::<_, Refusal>(None)),
             Err(refusal) => return self.add(name, Err(refusal)),
         };
         let each: Vec<Planned> = changes.into_iter().map(|change| self.add(name, Ok(Some(change)))).collect();
