@@ -57,7 +57,7 @@ pub(crate) fn read(agent: &str, shape: Shape, path: &Path, content: &[u8], besid
         for chunk in chunks {
             match shape {
                 Shape::Lines => reader.push(chunk),
-                Shape::Document => reader.document(chunk),
+                Shape::Document | Shape::Database(_) => reader.document(chunk),
                 Shape::Archive => reader.archive(chunk),
             }
         }

@@ -83,7 +83,7 @@ impl Transcripts {
                     reader.push(b"\n");
                 }
             }
-            Shape::Document => reader.document(content),
+            Shape::Document | Shape::Database(_) => reader.document(content),
             Shape::Archive => reader.archive(content),
         }
         reader.drain()

@@ -51,6 +51,7 @@ pub(super) const DESCRIPTION: Description = Description {
     id: "claude-code",
     name: "Claude Code",
     folders: |home| vec![home.folder("CLAUDE_CONFIG_DIR", ".claude").join("projects")],
+    flat_folders: super::none,
     shape: |path| has_extension(path, "jsonl").then_some(Shape::Lines),
     context: |path, _| Context {
         subagent: is_below(path, "subagents") || stem(path).starts_with("agent-"),
