@@ -7,6 +7,7 @@
 //! since a position moves only with what was read before it.
 
 mod batch;
+mod databases;
 mod open_files;
 mod rescan;
 mod troubles;
@@ -29,6 +30,7 @@ use crate::clock;
 use crate::codes::SharedCodes;
 use crate::control::REREADS_DONE;
 use crate::conversations::Conversations;
+use crate::databases::Databases;
 use crate::exclusions::Exclusions;
 use crate::feedback::Feedback;
 use crate::instructions::Due;
@@ -97,12 +99,13 @@ pub(crate) struct Ingest {
     open: OpenFiles,
     projects: HashMap<String, Option<ProjectId>>,
     backfill: VecDeque<PathBuf>,
-    /// Documents that changed, and when each is the backfill's first.
+    /// Documents and databases that changed, and when each is the backfill's first.
     waiting: BTreeMap<PathBuf, Deadline>,
     reread: HashSet<PathBuf>,
     /// How many times reading everything again was asked for and is not done yet.
     rereads: u64,
     troubles: Troubles,
+    databases: Databases,
     flushes: Vec<tokio::sync::oneshot::Sender<()>>,
     next_scan: Deadline,
     /// When a hint may lead to a look at everything again.
@@ -145,6 +148,7 @@ impl Ingest {
             .collect();
         Self {
             troubles: Troubles::new(Arc::clone(&setup.progress)),
+            databases: Databases::new(Arc::clone(&setup.mailbox)),
             setup,
             watch,
             known,
@@ -228,7 +232,7 @@ impl Ingest {
         for path in changed {
             let Some((path, shape)) = self.ours(path) else { continue };
             if shape != Shape::Lines {
-                self.waiting.entry(path).or_insert_with(|| Deadline::after(DOCUMENT_WAIT));
+                self.wait_for(&path);
                 continue;
             }
             let (mut at_end, mut steps) = (false, 0);
@@ -253,11 +257,15 @@ impl Ingest {
         self.backfill.push_front(path);
     }
 
-    /// Documents that have waited long enough are the backfill's first now; with `at_once`, all are.
+    /// Documents that have waited long enough are the backfill's first now, of databases the sessions that changed; with
+    /// `at_once`, all are.
     fn end_waiting(&mut self, at_once: bool) {
         let ready = self.waiting.extract_if(.., |_, until| at_once || until.has_passed());
         for (path, _) in ready.collect::<Vec<_>>() {
-            self.put_first(path);
+            match self.setup.roots.claim(&path) {
+                Some((_, Shape::Database(layout))) => self.take_sessions(&path, layout),
+                _ => self.put_first(path),
+            }
         }
     }
 
@@ -347,25 +355,18 @@ impl Ingest {
         }
     }
 
-    /// Reads what is new in the file at `path`, at most one step.
+    /// Reads what is new in the transcript at `path`, at most one step.
     fn look(&mut self, path: &Path) -> Result<Look, IngestError> {
-        let Some(stat) = scan::stat(path) else {
-            self.open.close(path);
-            self.troubles.clear(path);
-            return Ok(Look::AtEnd);
-        };
-        if self.troubles.leaves_out(path) {
-            return Ok(Look::AtEnd);
-        }
-        // A file that is written anew is empty for a moment, and can't be told then from another one.
-        if stat.size == 0 && self.known.get(path).is_some_and(|known| known.position.read_offset.0 > 0) {
-            return Ok(Look::AtEnd);
-        }
-        let step = match contained(|| self.step(&stat)) {
-            Ok(Ok(step)) => step,
-            Ok(Err(source)) => {
+        let read = contained(|| match self.setup.roots.session(path) {
+            Some(session) => self.read_session(path, &session),
+            None => self.read_file(path),
+        });
+        let step = match read {
+            Ok(None) => return Ok(Look::AtEnd),
+            Ok(Some(Ok(step))) => step,
+            Ok(Some(Err(problem))) => {
                 self.open.close(path);
-                self.troubles.unreadable(path, scan::unreadable(path, &source));
+                self.troubles.unreadable(path, problem);
                 return Ok(Look::AtEnd);
             }
             Err(panicked) => {
@@ -381,6 +382,21 @@ impl Ingest {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Reads what is new in a file; `None` where there is nothing to read.
+    fn read_file(&mut self, path: &Path) -> Option<Result<ReadStep, String>> {
+        let Some(stat) = scan::stat(path) else {
+            self.open.close(path);
+            self.troubles.clear(path);
+            return None;
+        };
+        // A file that is written anew is empty for a moment, and can't be told then from another one.
+        let is_emptied = stat.size == 0 && self.known.get(path).is_some_and(|known| known.position.read_offset.0 > 0);
+        if is_emptied || self.troubles.leaves_out(path) {
+            return None;
+        }
+        Some(self.step(&stat).map_err(|error| scan::unreadable(path, &error)))
     }
 
     /// The store refused what this file holds, which must not hold up the others. It may have been for a project that was

@@ -1,6 +1,7 @@
 //! What runs: the daemon, and the command line that asks it.
 //!
-//! The path of a transcript line: `watch` (hint) → `scan` (what is new) → `source_file` (bytes to turns, by the processor)
+//! The path of a transcript line: `watch` (hint) → `scan` (what is new) → `source_file` (bytes to turns, by the processor;
+//! rows by way of `databases`)
 //! → `ingest_task` → `store` (one transaction) → `backlog_task` → `embedder` → `store`; and of what was shown before,
 //! `feedback` counts what the line shows to have been used.
 //!
@@ -16,6 +17,7 @@ pub mod config;
 mod control;
 mod conversations;
 mod daemon;
+mod databases;
 mod embedder;
 mod eval;
 mod exclusions;

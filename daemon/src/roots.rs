@@ -1,8 +1,11 @@
-//! The folders with transcripts, and whose they are.
+//! The folders with transcripts, and whose they are. A session in a database has a path of its own: below the database, where
+//! no file can lie.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use remembrancer_processor::ingest::{Agent, Shape};
+use remembrancer_schema::Layout;
 
 /// A folder below which an agent's transcripts lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +14,40 @@ pub(crate) struct Root {
     pub agent: Agent,
     /// The folder, whether it exists or not.
     pub folder: PathBuf,
+    /// Whether only its own files may be transcripts, and not what lies deeper; then it may be such a file itself.
+    pub flat: bool,
+}
+
+impl Root {
+    /// Whether a transcript may lie at `path` for its sake.
+    fn holds(&self, path: &Path) -> bool {
+        if self.flat {
+            path == self.folder || path.parent() == Some(&self.folder)
+        } else {
+            path.starts_with(&self.folder)
+        }
+    }
+}
+
+/// A session in a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Session {
+    /// Whose.
+    pub agent: Agent,
+    /// The database.
+    pub database: PathBuf,
+    /// What tables it has.
+    pub layout: Layout,
+    /// Its id there.
+    pub id: String,
+}
+
+/// The path of the session with this id in a database.
+pub(crate) fn session_path(database: &Path, id: &str) -> PathBuf {
+    let mut path = OsString::from(database);
+    path.push("/");
+    path.push(id);
+    path.into()
 }
 
 /// All folders with transcripts.
@@ -35,21 +72,27 @@ impl Roots {
 
     /// Whether what happens at `path` may concern a root: it lies below one, or one lies below it.
     pub(crate) fn concern(&self, path: &Path) -> bool {
-        self.folders().any(|root| path.starts_with(root) || root.starts_with(path))
+        self.0.iter().any(|root| root.holds(path) || root.folder.starts_with(path))
     }
 
     /// The path by which a look at everything comes to the file at `path`, which may lead over links or `..`, or past a link by
     /// which a root is named. `None` where it does not come to it: where the file lies below no root once links are followed. One
     /// that is gone stands as it is written.
     pub(crate) fn as_scanned(&self, path: PathBuf) -> Option<PathBuf> {
-        let named = self.folders().find(|root| path.starts_with(root));
+        let named = self.0.iter().find(|root| root.holds(&path));
         let Ok(real) = path.canonicalize() else {
             return named.map(|_| path);
         };
         // The root that names it is asked first: of two that lead to one place, its own.
-        named.into_iter().chain(self.folders()).find_map(|root| {
-            let below = real.strip_prefix(root.canonicalize().ok()?).ok()?;
-            Some(root.join(below))
+        named.into_iter().chain(&self.0).find_map(|root| {
+            let below = real.strip_prefix(root.folder.canonicalize().ok()?).ok()?;
+            // A root may be a file itself, which takes no slash behind it.
+            let scanned = if below.as_os_str().is_empty() {
+                root.folder.clone()
+            } else {
+                root.folder.join(below)
+            };
+            root.holds(&scanned).then_some(scanned)
         })
     }
 
@@ -60,11 +103,42 @@ impl Roots {
         reads && agent.shape(path).is_some() && path.is_file() && self.as_scanned(path.to_owned()).is_none()
     }
 
+    /// The transcript that a change of the file at `path` is one of: the file itself, or the database whose log it is.
+    pub(crate) fn changed_by(&self, path: PathBuf) -> Option<PathBuf> {
+        if self.claim(&path).is_some() {
+            return Some(path);
+        }
+        let database = PathBuf::from(path.to_str()?.strip_suffix("-wal")?);
+        matches!(self.claim(&database), Some((_, Shape::Database(_)))).then_some(database)
+    }
+
+    /// The session that `path` names, if it does.
+    pub(crate) fn session(&self, path: &Path) -> Option<Session> {
+        path.ancestors().skip(1).find_map(|above| {
+            let (agent, Shape::Database(layout)) = self.claim(above)? else {
+                return None;
+            };
+            let id = path.to_str()?.strip_prefix(above.to_str()?)?.strip_prefix('/')?;
+            Some(Session {
+                agent,
+                database: above.to_owned(),
+                layout,
+                id: id.to_owned(),
+            })
+        })
+    }
+
+    /// Whether only a root's own files are looked at.
+    pub(crate) fn is_flat(&self, folder: &Path) -> bool {
+        let mut roots = self.0.iter().filter(|root| root.folder == folder).peekable();
+        roots.peek().is_some() && roots.all(|root| root.flat)
+    }
+
     /// Whose transcript the file at `path` is, and how it grows; `None` where it is none.
     pub(crate) fn claim(&self, path: &Path) -> Option<(Agent, Shape)> {
         self.0
             .iter()
-            .filter(|root| path.starts_with(&root.folder))
+            .filter(|root| root.holds(path))
             .find_map(|root| Some((root.agent, root.agent.shape(path)?)))
     }
 }
@@ -84,6 +158,7 @@ mod tests {
         let root = |id: &str, folder: &str| Root {
             agent: Agent::parse(id).unwrap(),
             folder: folder.into(),
+            flat: false,
         };
         let roots = Roots::new(vec![
             root("claude-code", "/h/.claude/projects"),
@@ -122,6 +197,7 @@ mod tests {
         let roots = Roots::new(vec![Root {
             agent: Agent::CLAUDE_CODE,
             folder: at("root"),
+            flat: false,
         }]);
         assert_eq!(roots.as_scanned(at(path)), expected.map(at));
         assert_eq!(
@@ -131,5 +207,46 @@ mod tests {
         );
         let codex = Agent::parse("codex").unwrap();
         assert!(!roots.lack(codex, &at(path)), "an agent that is not read lacks nothing");
+    }
+
+    fn opencode() -> Roots {
+        let root = |folder: &str, flat| Root {
+            agent: Agent::parse("opencode").unwrap(),
+            folder: folder.into(),
+            flat,
+        };
+        Roots::new(vec![
+            root("/h/opencode/storage/session", false),
+            root("/h/opencode", true),
+            root("/srv/mine.db", true),
+        ])
+    }
+
+    #[rstest]
+    #[case::in_it("/h/opencode/opencode-dev.db", Some("/h/opencode/opencode-dev.db"))]
+    #[case::its_log("/h/opencode/opencode.db-wal", Some("/h/opencode/opencode.db"))]
+    #[case::its_shared_memory("/h/opencode/opencode.db-shm", None)]
+    #[case::deeper("/h/opencode/snapshot/x.db", None)]
+    #[case::of_the_tree("/h/opencode/storage/session/p/s.json", Some("/h/opencode/storage/session/p/s.json"))]
+    #[case::a_file("/srv/mine.db", Some("/srv/mine.db"))]
+    #[case::its_log_too("/srv/mine.db-wal", Some("/srv/mine.db"))]
+    #[case::beside("/srv/other.db", None)]
+    #[case::a_log_of_none("/h/opencode/storage/session/p/s.json-wal", None)]
+    fn of_a_flat_root_only_its_own_files_count(#[case] path: &str, #[case] expected: Option<&str>) {
+        assert_eq!(opencode().changed_by(path.into()), expected.map(PathBuf::from));
+        assert_eq!(
+            opencode().concern(Path::new(path)),
+            !path.starts_with("/srv/") && !path.contains("snapshot") || path == "/srv/mine.db"
+        );
+    }
+
+    #[rstest]
+    #[case::plain("ses_1")]
+    #[case::with_a_slash("a/b")]
+    fn a_session_has_a_path_of_its_own(#[case] id: &str) {
+        let database = Path::new("/h/opencode/opencode.db");
+        let session = opencode().session(&session_path(database, id)).unwrap();
+        assert_eq!((session.database.as_path(), session.id.as_str()), (database, id));
+        assert_eq!(opencode().session(database), None);
     }
 }

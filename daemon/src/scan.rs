@@ -4,7 +4,8 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use remembrancer_schema::{ByteOffset, SourcePosition, SourceRow, SourceUpdate, UnixMillis};
+use remembrancer_processor::ingest::Shape;
+use remembrancer_schema::{ByteOffset, Layout, SourcePosition, SourceRow, SourceUpdate, UnixMillis};
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
@@ -16,7 +17,7 @@ use crate::system;
 /// Bytes at the head of a file, and before the read position, by which a file is known again.
 pub(crate) const FINGERPRINT_BYTES: u64 = 1_024;
 
-/// A transcript as the file system describes it.
+/// A transcript as the file system describes it; a session as its database does (see `databases`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileStat {
     /// Where it is.
@@ -94,6 +95,8 @@ pub(crate) struct ScanProblem {
 pub(crate) struct Scan {
     /// The transcripts, last written first.
     pub files: Vec<FileStat>,
+    /// The databases in which there may be others.
+    pub databases: Vec<(PathBuf, Layout)>,
     /// What could not be read.
     pub problems: Vec<ScanProblem>,
 }
@@ -102,21 +105,36 @@ pub(crate) struct Scan {
 pub(crate) fn scan(roots: &Roots, exclusions: &Exclusions) -> Scan {
     let mut scan = Scan::default();
     for root in roots.folders().filter(|root| root.exists()) {
-        let entries = WalkDir::new(root).follow_links(false).into_iter();
+        let deepest = if roots.is_flat(root) { 1 } else { usize::MAX };
+        let entries = WalkDir::new(root).max_depth(deepest).follow_links(false).into_iter();
         for entry in entries.filter_entry(|entry| !exclusions.cover(entry.path())) {
             match entry {
-                Ok(entry) if entry.file_type().is_file() && roots.claim(entry.path()).is_some() => {
-                    scan.files.extend(stat(entry.path()));
-                }
+                Ok(entry) if entry.file_type().is_file() => scan.add(entry.path(), roots),
                 Ok(_) => {}
                 Err(error) => scan.problems.extend(walk_problem(root, &error)),
             }
         }
     }
-    scan.files
-        .sort_by(|a, b| b.mtime.cmp(&a.mtime).then_with(|| a.path.cmp(&b.path)));
+    newest_first(&mut scan.files);
     scan.files.dedup_by(|a, b| a.path == b.path);
+    scan.databases.sort_by(|a, b| a.0.cmp(&b.0));
+    scan.databases.dedup();
     scan
+}
+
+impl Scan {
+    fn add(&mut self, path: &Path, roots: &Roots) {
+        match roots.claim(path) {
+            Some((_, Shape::Database(layout))) => self.databases.push((path.to_owned(), layout)),
+            Some(_) => self.files.extend(stat(path)),
+            None => {}
+        }
+    }
+}
+
+/// Puts what was last written first.
+pub(crate) fn newest_first(files: &mut [FileStat]) {
+    files.sort_by(|a, b| b.mtime.cmp(&a.mtime).then_with(|| a.path.cmp(&b.path)));
 }
 
 fn walk_problem(root: &Path, error: &walkdir::Error) -> Option<ScanProblem> {
@@ -282,6 +300,7 @@ mod tests {
         let root = |folder: &PathBuf| Root {
             agent: Agent::CLAUDE_CODE,
             folder: folder.clone(),
+            flat: false,
         };
         Roots::new(folders.iter().map(root).collect())
     }

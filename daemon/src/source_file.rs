@@ -1,14 +1,14 @@
 //! One transcript being read: the file's position and the parser's state, kept in memory while the file is live, so that
 //! an appended line costs that line alone. A restart begins again where the oldest open turn begins.
 
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use fs_err::File;
 use remembrancer_processor::ingest::{
     Advance, Agent, GrowingTurn, LineProblem, ResumePoint, Shape, SourceInfo, SourceReader, Turn, episodes,
 };
-use remembrancer_schema::{ByteOffset, NewEpisode, ProblemCount, SourcePosition, SourceUpdate};
+use remembrancer_schema::{ByteOffset, Layout, NewEpisode, ProblemCount, SourcePosition, SourceUpdate};
 
 use crate::scan::{self, Continuity, FileStat, KnownFile};
 
@@ -102,7 +102,31 @@ impl SourceFile {
         }
     }
 
+    /// What a session in a database gives, of which `record` is its own row and `bytes` are all that was read.
+    ///
+    /// # Errors
+    /// None that memory could have.
+    pub(crate) fn session(
+        info: &SourceInfo,
+        layout: Layout,
+        stat: &FileStat,
+        record: &[u8],
+        bytes: usize,
+    ) -> std::io::Result<ReadStep> {
+        let mut session = Self {
+            shape: Shape::Database(layout),
+            next: record.len() as u64,
+            ..Self::begin(info, stat, 0)
+        };
+        session.reader.document(record);
+        session.taken(info.agent, stat, &mut Cursor::new(record), bytes, true)
+    }
+
     fn from_start(agent: Agent, stat: &FileStat, generation: u32) -> Self {
+        Self::begin(&info(agent, stat), stat, generation)
+    }
+
+    fn begin(info: &SourceInfo, stat: &FileStat, generation: u32) -> Self {
         let beginning = ResumePoint {
             offset: ByteOffset(0),
             line: 0,
@@ -110,7 +134,7 @@ impl SourceFile {
         };
         Self {
             shape: Shape::Lines,
-            reader: SourceReader::new(&info(agent, stat), beginning),
+            reader: SourceReader::new(info, beginning),
             growing: None,
             next: 0,
             generation,
@@ -191,7 +215,7 @@ impl SourceFile {
         file.seek(SeekFrom::Start(self.next))?;
         let most = match self.shape {
             Shape::Lines => CHUNK_BYTES,
-            Shape::Document | Shape::Archive => LARGEST_DOCUMENT,
+            Shape::Document | Shape::Archive | Shape::Database(_) => LARGEST_DOCUMENT,
         };
         let mut bytes = Vec::with_capacity(most.min(stat.size.saturating_sub(self.next) as usize + 1));
         file.by_ref().take(most as u64).read_to_end(&mut bytes)?;
@@ -201,21 +225,35 @@ impl SourceFile {
             Shape::Lines => self.reader.push(&bytes),
             Shape::Document if at_end => self.reader.document(&bytes),
             Shape::Archive if at_end => self.reader.archive(&bytes),
-            Shape::Document | Shape::Archive => return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge)),
+            Shape::Document | Shape::Archive | Shape::Database(_) => {
+                return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge));
+            }
         }
+        self.taken(agent, stat, &mut file, bytes.len(), at_end)
+    }
+
+    /// What came of the bytes that the reader was given.
+    fn taken(
+        &mut self,
+        agent: Agent,
+        stat: &FileStat,
+        content: &mut (impl Read + Seek),
+        bytes: usize,
+        at_end: bool,
+    ) -> std::io::Result<ReadStep> {
         let advance = self.reader.drain();
-        let whole_lines = position(&mut file, &advance, advance.read.offset)?;
+        let whole_lines = position(content, &advance, advance.read.offset)?;
         self.position = Some(if advance.read.offset.0 == self.next {
             whole_lines.clone()
         } else {
-            position(&mut file, &advance, ByteOffset(self.next))?
+            position(content, &advance, ByteOffset(self.next))?
         });
         let source = self.update(agent, stat, whole_lines, &advance, at_end);
         Ok(ReadStep {
             episodes: self.cut(&advance.turns),
             advance,
             source,
-            bytes: bytes.len(),
+            bytes,
             replaces: std::mem::take(&mut self.replaces),
             // Also where an earlier run began to read the rewritten file: the generation is all that has to be known.
             retire_older_generations: at_end && self.generation > 0,
@@ -252,6 +290,7 @@ impl SourceFile {
                 Shape::Lines => "jsonl".to_owned(),
                 Shape::Document => "document".to_owned(),
                 Shape::Archive => "archive".to_owned(),
+                Shape::Database(_) => "session".to_owned(),
             },
             device: stat.device,
             inode: stat.inode,
@@ -273,7 +312,7 @@ impl SourceFile {
 }
 
 /// What to know the file by once it was read up to `read_to`.
-fn position(file: &mut File, advance: &Advance, read_to: ByteOffset) -> std::io::Result<SourcePosition> {
+fn position(file: &mut (impl Read + Seek), advance: &Advance, read_to: ByteOffset) -> std::io::Result<SourcePosition> {
     let prints = scan::fingerprints(file, read_to)?;
     Ok(SourcePosition {
         read_offset: read_to,

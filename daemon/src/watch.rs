@@ -75,7 +75,7 @@ impl Watch {
         Ok(Self::with(Box::new(watcher), roots, true))
     }
 
-    /// Watches `folder` and all below it from now on; one that does not exist yet is waited for, and watched by the call
+    /// Watches `folder` and all below it, of a flat root only itself, from now on; one that does not exist yet is waited for, and watched by the call
     /// that follows its appearance. Falls back to polling where the system's watch limit is reached; what can't be watched
     /// for another reason, such as a folder that may not be read, is left to the rescan, and tried again at the next call.
     pub(crate) fn follow(&mut self, folder: &Path, mailbox: &Arc<Mailbox>) {
@@ -85,7 +85,12 @@ impl Watch {
         if self.watched.get(folder) == Some(&identity) {
             return;
         }
-        match self.watcher.watch(folder, RecursiveMode::Recursive) {
+        let mode = if self.roots.is_flat(folder) {
+            RecursiveMode::NonRecursive
+        } else {
+            RecursiveMode::Recursive
+        };
+        match self.watcher.watch(folder, mode) {
             Ok(()) => {
                 self.watched.insert(folder.to_owned(), identity);
                 self.refused.remove(folder);
@@ -147,8 +152,8 @@ fn post(mailbox: &Mailbox, roots: &Roots, event: notify::Result<Event>) {
             let is_removal_of_a_folder = event.kind.is_remove() && event.kind != EventKind::Remove(RemoveKind::File);
             let of_what_it_holds = is_of_what_a_folder_holds(event.kind);
             for path in event.paths {
-                if roots.claim(&path).is_some() {
-                    mailbox.changed(path);
+                if let Some(transcript) = roots.changed_by(path.clone()) {
+                    mailbox.changed(transcript);
                 } else if !roots.concern(&path) {
                     // The home folder is watched for folders that may appear in it, and much else happens there.
                 } else if path.is_dir() {
@@ -256,6 +261,7 @@ mod tests {
         Roots::new(vec![Root {
             agent: Agent::CLAUDE_CODE,
             folder: folder.join("projects"),
+            flat: false,
         }])
     }
 

@@ -1,13 +1,13 @@
 //! The same checks on every agent: a new one is one file, one line in the table, and a fixture: the agent's folders as it writes
-//! them below a home, in `tests/fixtures/agents/<id>`. What a fixture marks with `MACHINE` is no person's and no agent's word,
+//! them below a home, in `tests/fixtures/agents/<id>`; of a database the script that makes it. What a fixture marks with `MACHINE` is no person's and no agent's word,
 //! and what it marks with `COPIED` was read elsewhere: neither may become memory.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use remembrancer_processor::ingest::{Agent, Home, ResumePoint, Shape, SourceReader, Turn};
-use remembrancer_schema::{TurnUid, UnixMillis};
+use remembrancer_processor::ingest::{Agent, Home, Piece, ResumePoint, Shape, SourceInfo, SourceReader, Turn};
+use remembrancer_schema::{Catalogue, ForeignDatabase, ForeignWriter, Layout, TurnUid, UnixMillis};
 
 /// When fixtures were last written, where nothing in them tells.
 const MODIFIED: UnixMillis = UnixMillis(1_772_358_000_000);
@@ -16,7 +16,8 @@ const HEAD: usize = 1 << 20;
 
 /// A transcript of an agent's fixture.
 struct Source {
-    agent: Agent,
+    info: SourceInfo,
+    /// Of a session, below that of the script that makes its database.
     path: PathBuf,
     shape: Shape,
     content: Vec<u8>,
@@ -24,8 +25,7 @@ struct Source {
 
 impl Source {
     fn reader(&self, from: ResumePoint) -> SourceReader {
-        let info = self.agent.source(&self.path, MODIFIED, &beside);
-        let mut reader = SourceReader::new(&info, from);
+        let mut reader = SourceReader::new(&self.info, from);
         if from.offset.0 > 0 {
             reader.head(&self.content[..self.content.len().min(HEAD)]);
         }
@@ -39,7 +39,7 @@ impl Source {
         for chunk in chunks {
             match self.shape {
                 Shape::Lines => reader.push(chunk),
-                Shape::Document => reader.document(chunk),
+                Shape::Document | Shape::Database(_) => reader.document(chunk),
                 Shape::Archive => reader.archive(chunk),
             }
             turns.extend(reader.drain().turns.into_iter().map(|turn| (turn.ordinal, turn)));
@@ -77,16 +77,56 @@ fn sources_in(agent: Agent, home: &Path) -> Vec<Source> {
         variable: &nothing,
     };
     let mut paths: Vec<PathBuf> = agent.folders(&home).iter().flat_map(|folder| files_below(folder)).collect();
+    paths.extend(agent.flat_folders(&home).iter().flat_map(|folder| files_in(folder)));
     paths.sort();
-    let source = |path: PathBuf| {
-        Some(Source {
-            agent,
-            shape: agent.shape(&path)?,
-            content: fs_err::read(&path).expect("a fixture's file"),
-            path,
-        })
+    paths.dedup();
+    paths.iter().flat_map(|path| sources_at(agent, path)).collect()
+}
+
+/// The transcript at `path`, or the sessions of the database that the script there makes.
+fn sources_at(agent: Agent, path: &Path) -> Vec<Source> {
+    if path.extension().is_some_and(|extension| extension == "sql")
+        && let Some(shape @ Shape::Database(layout)) = agent.shape(&path.with_extension(""))
+    {
+        return sessions(agent, path, shape, layout);
+    }
+    let source = |shape| Source {
+        info: agent.source(path, MODIFIED, &beside),
+        path: path.to_owned(),
+        shape,
+        content: fs_err::read(path).expect("a fixture's file"),
     };
-    paths.into_iter().filter_map(source).collect()
+    agent.shape(path).map(source).into_iter().collect()
+}
+
+fn sessions(agent: Agent, script: &Path, shape: Shape, layout: Layout) -> Vec<Source> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("made.db");
+    ForeignWriter::open(&path).run(&fs_err::read_to_string(script).expect("a fixture's script"));
+    let database = ForeignDatabase::new(&path, layout, || false);
+    let mut catalogue = Catalogue::default();
+    database.look(&mut catalogue).expect("a look");
+    let source = |(id, _)| {
+        let session = database.session(id).expect("a session").expect("it is there");
+        let pieces = session.messages.into_iter().map(|message| Piece {
+            name: message.id,
+            content: message.content,
+            parts: message.parts,
+        });
+        Source {
+            info: agent.session(id, session.stamp.changed, pieces.collect()),
+            path: script.join(id),
+            shape,
+            content: session.record,
+        }
+    };
+    catalogue.stamps().map(source).collect()
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs_err::read_dir(folder).into_iter().flatten();
+    let paths = entries.map(|entry| entry.expect("a fixture's folder").path());
+    paths.filter(|path| path.is_file()).collect()
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
@@ -118,6 +158,17 @@ fn every_agent_has_a_fixture_with_turns() {
             "{agent:?} needs a fixture of two turns below {}",
             fixture(*agent).display()
         );
+    }
+}
+
+#[test]
+fn every_layout_of_a_database_has_a_fixture_with_turns() {
+    for layout in Layout::ALL {
+        let of_layout = every_source()
+            .into_iter()
+            .filter(|source| source.shape == Shape::Database(*layout));
+        let turns: usize = of_layout.map(|source| source.turns().len()).sum();
+        assert!(turns >= 2, "{layout:?} needs a script that makes a database with two turns");
     }
 }
 

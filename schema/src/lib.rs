@@ -1,4 +1,5 @@
-//! What Remembrancer stores: one SQLite file, its migrations, and typed ways in and out. All SQL of the store is here.
+//! What Remembrancer stores: one SQLite file, its migrations, and typed ways in and out. All SQL is here: the store's, and
+//! that by which agents' own databases are read.
 //!
 //! **Locking.** One [`Writer`] at a time is meant to live, in one thread; any number of [`Reader`]s may live beside it,
 //! each in its own thread and on its own connection (WAL): they see whole transactions, and wait for none.
@@ -38,12 +39,17 @@ mod write;
 
 mod query;
 
+mod foreign;
+
 #[cfg(test)]
 mod testing;
 
 pub use analysis::{ANALYSIS_VERSION, for_each_term, index_text, query_terms, terms};
 pub use damage::Damage;
 pub use error::{CopyError, MigrateError, OpenError, QueryError};
+#[cfg(any(test, feature = "testing"))]
+pub use foreign::ForeignWriter;
+pub use foreign::{Catalogue, ForeignDatabase, ForeignError, ForeignMessage, ForeignSession, Layout, Stamp};
 pub use fts_query::MatchExpression;
 pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
 pub use query::{Bm25Hits, FieldWeights, Reader, Scope};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use remembrancer_processor::ingest::Agent;
-use remembrancer_schema::Reader;
+use remembrancer_schema::{ForeignWriter, Reader};
 use remembrancer_tests::{DaemonProcess, Sandbox, sandbox};
 use rustix::process::Signal;
 
@@ -14,7 +14,7 @@ fn fixture(agent: Agent) -> PathBuf {
         .join(agent.id())
 }
 
-/// Lays the fixtures of all agents into the home, and gives their files.
+/// Lays the fixtures of all agents into the home, makes the databases that they have scripts of, and gives the other files.
 fn move_in(sandbox: &Sandbox) -> Vec<PathBuf> {
     let mut laid = Vec::new();
     for agent in Agent::ALL {
@@ -23,8 +23,12 @@ fn move_in(sandbox: &Sandbox) -> Vec<PathBuf> {
         for file in files.filter(|entry| entry.file_type().is_file()) {
             let path = sandbox.home().join(file.path().strip_prefix(&fixture).unwrap());
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
-            fs_err::copy(file.path(), &path).unwrap();
-            laid.push(path);
+            if path.extension().is_some_and(|extension| extension == "sql") {
+                ForeignWriter::open(&path.with_extension("")).run(&fs_err::read_to_string(file.path()).unwrap());
+            } else {
+                fs_err::copy(file.path(), &path).unwrap();
+                laid.push(path);
+            }
         }
     }
     laid

@@ -94,7 +94,9 @@ fn usual_roots(home: &Path, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<R
     let home = Home { folder: home, variable };
     let of_agent = |agent: &Agent| {
         let agent = *agent;
-        agent.folders(&home).into_iter().map(move |folder| Root { agent, folder })
+        let root = move |flat| move |folder| Root { agent, folder, flat };
+        let deep = agent.folders(&home).into_iter().map(root(false));
+        deep.chain(agent.flat_folders(&home).into_iter().map(root(true)))
     };
     Agent::ALL.iter().flat_map(of_agent).collect()
 }

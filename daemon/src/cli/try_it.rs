@@ -98,6 +98,7 @@ fn trial(arguments: &TryArguments, surroundings: &Surroundings, place: &Throwawa
         roots: Roots::new(vec![Root {
             agent: Agent::CLAUDE_CODE,
             folder: root,
+            flat: false,
         }]),
         exclude: Vec::new(),
         own: false,

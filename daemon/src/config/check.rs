@@ -86,7 +86,11 @@ impl Check<'_> {
             let agent = self.agent("transcripts.folders", id)?;
             for folder in folders {
                 let folder = self.absolute("transcripts.folders", folder)?;
-                roots.push(Root { agent, folder });
+                roots.push(Root {
+                    agent,
+                    folder,
+                    flat: false,
+                });
             }
         }
         Ok(roots)

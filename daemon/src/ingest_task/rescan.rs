@@ -32,13 +32,21 @@ impl Ingest {
                 watch.follow(root, &self.setup.mailbox);
             }
         }
-        let Scan { mut files, problems } = scan::scan(&self.setup.roots, &self.setup.exclusions);
+        let Scan {
+            mut files,
+            databases,
+            problems,
+        } = scan::scan(&self.setup.roots, &self.setup.exclusions);
+        for (path, layout) in databases {
+            files.extend(self.sessions_of(&path, layout));
+        }
+        scan::newest_first(&mut files);
         if let Some(newest) = self.setup.newest {
             files.truncate(newest);
         }
         self.setup.progress.set_scan(files.len(), problems);
         self.mark_missing(&files);
-        self.troubles.clear_gone();
+        self.clear_gone();
         let waiting: HashSet<&PathBuf> = self.backfill.iter().collect();
         let fresh: Vec<PathBuf> = files
             .into_iter()
@@ -60,13 +68,21 @@ impl Ingest {
         self.settled = Deadline::after(SETTLE);
     }
 
+    /// A transcript that is gone is no trouble any more, and another one in its place may be none.
+    fn clear_gone(&mut self) {
+        let gone: Vec<PathBuf> = self.troubles.told().filter(|path| self.is_gone(path)).cloned().collect();
+        for path in gone {
+            self.troubles.clear(&path);
+        }
+    }
+
     /// A transcript that is gone keeps its episodes: it is only marked.
     fn mark_missing(&mut self, files: &[FileStat]) {
         let present: HashSet<&Path> = files.iter().map(|stat| stat.path.as_path()).collect();
         let changed: Vec<(PathBuf, bool)> = self
             .known
             .iter()
-            .filter(|(path, known)| known.missing == present.contains(path.as_path()) && (known.missing || !path.exists()))
+            .filter(|(path, known)| known.missing == present.contains(path.as_path()) && (known.missing || self.is_gone(path)))
             .map(|(path, known)| (path.clone(), !known.missing))
             .collect();
         if changed.is_empty() {

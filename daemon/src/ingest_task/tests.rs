@@ -12,6 +12,7 @@ use crate::roots::{Root, Roots};
 use crate::source_file::CHUNK_BYTES;
 use crate::store::Store;
 
+mod databases;
 mod hints;
 
 /// A store, and transcripts beside it.
@@ -52,10 +53,17 @@ impl Place {
                 Root {
                     agent: Agent::CLAUDE_CODE,
                     folder: self.folder.path().join("projects"),
+                    flat: false,
                 },
                 Root {
                     agent: Agent::parse("cline").unwrap(),
                     folder: self.folder.path().join("tasks"),
+                    flat: false,
+                },
+                Root {
+                    agent: Agent::parse("opencode").unwrap(),
+                    folder: self.folder.path().join("opencode"),
+                    flat: true,
                 },
             ]),
             exclusions: Exclusions::default(),

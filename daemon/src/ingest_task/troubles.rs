@@ -1,7 +1,7 @@
 //! Files that can't be read or stored: which are left out until the next start, which are tried once more, and what
 //! `status` tells of them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) struct Troubles {
     /// Files that the store refused and that are tried once more.
     refused: HashSet<PathBuf>,
     /// Files of which `status` tells that they are left out or can't be read.
-    told: HashSet<PathBuf>,
+    told: BTreeSet<PathBuf>,
 }
 
 impl Troubles {
@@ -28,7 +28,7 @@ impl Troubles {
             progress,
             poisoned: HashSet::new(),
             refused: HashSet::new(),
-            told: HashSet::new(),
+            told: BTreeSet::new(),
         }
     }
 
@@ -39,8 +39,9 @@ impl Troubles {
 
     /// The file can't be read now.
     pub(super) fn unreadable(&mut self, path: &Path, problem: String) {
-        tracing::warn!("{problem}");
-        self.told.insert(path.to_owned());
+        if self.told.insert(path.to_owned()) {
+            tracing::warn!("{problem}");
+        }
         self.progress.add_file_problem(path, problem);
     }
 
@@ -69,11 +70,8 @@ impl Troubles {
         self.progress.clear_file_problem(path);
     }
 
-    /// A file that is gone is no trouble any more, and another one in its place may be none.
-    pub(super) fn clear_gone(&mut self) {
-        let gone: Vec<PathBuf> = self.told.iter().filter(|path| !path.exists()).cloned().collect();
-        for path in gone {
-            self.clear(&path);
-        }
+    /// The files of which `status` tells.
+    pub(super) fn told(&self) -> impl Iterator<Item = &PathBuf> {
+        self.told.iter()
     }
 }

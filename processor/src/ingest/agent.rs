@@ -24,7 +24,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use remembrancer_schema::UnixMillis;
+use remembrancer_schema::{Layout, UnixMillis};
 
 use super::parse::Parse;
 use super::{ResumePoint, SourceInfo};
@@ -41,6 +41,8 @@ pub(crate) struct Description {
     pub(crate) name: &'static str,
     /// The folders below which its transcripts lie, whether they exist or not.
     pub(crate) folders: fn(&Home<'_>) -> Vec<PathBuf>,
+    /// Folders whose own files alone may be transcripts, whatever lies deeper; or such a file itself.
+    pub(crate) flat_folders: fn(&Home<'_>) -> Vec<PathBuf>,
     /// Which of the files there are transcripts.
     pub(crate) shape: fn(&Path) -> Option<Shape>,
     /// What a transcript's path, and the files beside it, tell of it.
@@ -58,6 +60,8 @@ pub enum Shape {
     Document,
     /// Lines that grow no more, packed by zstd.
     Archive,
+    /// A database of sessions, each of which is read as a document.
+    Database(Layout),
 }
 
 /// What is known of a source besides its bytes. All of it may be unknown.
@@ -75,18 +79,18 @@ pub struct Context {
     pub name: Option<String>,
     /// The name that the agent made of the working folder's path, where nothing else tells the folder.
     pub folder_slug: Option<String>,
-    /// What belongs to it but lies in files of its own, in order.
+    /// What belongs to it but lies in files or rows of its own, in order.
     pub pieces: Vec<Piece>,
 }
 
-/// A part of a transcript in a file of its own.
+/// A part of a transcript in a file, or a row, of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
-    /// The file's name without its extension.
+    /// The file's name without its extension; the row's id.
     pub name: String,
-    /// What the file holds.
+    /// What the file or row holds.
     pub content: Vec<u8>,
-    /// What lies in files of its own again, in order.
+    /// What lies in files or rows of its own again, in order.
     pub parts: Vec<Vec<u8>>,
 }
 
@@ -175,6 +179,11 @@ impl Agent {
         (self.0.folders)(home)
     }
 
+    /// Folders whose own files alone may be its transcripts, whatever lies deeper; or such a file itself.
+    pub fn flat_folders(self, home: &Home<'_>) -> Vec<PathBuf> {
+        (self.0.flat_folders)(home)
+    }
+
     /// How the file at `path` grows, if it is one of this agent's transcripts by its name and place.
     pub fn shape(self, path: &Path) -> Option<Shape> {
         (self.0.shape)(path)
@@ -191,9 +200,27 @@ impl Agent {
         }
     }
 
+    /// What is known of a session of one of its databases, by its id there, last changed at `changed`: `pieces` are its messages.
+    pub fn session(self, id: &str, changed: UnixMillis, pieces: Vec<Piece>) -> SourceInfo {
+        SourceInfo {
+            agent: self,
+            name: id.to_owned(),
+            fallback_time: changed,
+            context: Context {
+                pieces,
+                ..Context::default()
+            },
+        }
+    }
+
     pub(super) fn parser(info: &SourceInfo, from: ResumePoint) -> Box<dyn Parse> {
         (info.agent.0.parser)(info, from)
     }
+}
+
+/// No folders.
+pub(crate) fn none(_: &Home<'_>) -> Vec<PathBuf> {
+    Vec::new()
 }
 
 /// The paths of what lies in a folder, by name.

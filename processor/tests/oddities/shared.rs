@@ -131,7 +131,7 @@ impl Sample {
         let mut reader = SourceReader::new(&self.info, ResumePoint::default());
         match self.shape {
             Shape::Lines => reader.push(&self.content),
-            Shape::Document => reader.document(&self.content),
+            Shape::Document | Shape::Database(_) => reader.document(&self.content),
             Shape::Archive => reader.archive(&self.content),
         }
         reader.drain()

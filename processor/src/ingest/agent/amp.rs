@@ -25,6 +25,7 @@ pub(super) const DESCRIPTION: Description = Description {
         folders.extend(extension.into_iter().map(|folder| folder.join("threads3")));
         folders
     },
+    flat_folders: super::none,
     shape: |path| (stem(path).starts_with("T-") && has_extension(path, "json")).then_some(Shape::Document),
     context: |_, _| Context::default(),
     parser: |info, from| Box::new(Amp::new(info, from)),

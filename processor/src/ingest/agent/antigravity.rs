@@ -44,6 +44,7 @@ pub(super) const DESCRIPTION: Description = Description {
         let gemini = home.folder.join(".gemini");
         PRODUCTS.iter().map(|product| gemini.join(product).join("brain")).collect()
     },
+    flat_folders: super::none,
     shape: |path| {
         path.ends_with(Path::new(LOGS).join("transcript.jsonl"))
             .then_some(Shape::Lines)

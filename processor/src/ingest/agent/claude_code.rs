@@ -59,6 +59,7 @@ pub(super) const DESCRIPTION: Description = Description {
     id: "claude-code",
     name: "Claude Code",
     folders: |home| vec![home.folder("CLAUDE_CONFIG_DIR", ".claude").join("projects")],
+    flat_folders: super::none,
     // Beside a session lie results of its tools that were too large for it.
     shape: |path| (has_extension(path, "jsonl") && !is_below(path, "tool-results")).then_some(Shape::Lines),
     context: |path, _| Context {

@@ -75,6 +75,7 @@ pub(super) const DESCRIPTION: Description = Description {
         folders.push(data);
         folders.into_iter().map(|folder| folder.join("tasks")).collect()
     },
+    flat_folders: super::none,
     shape: |path| (name(path) == "ui_messages.json").then_some(Shape::Document),
     context,
     parser: |info, from| Box::new(Cline::new(info, from)),

@@ -96,6 +96,7 @@ pub(super) const DESCRIPTION: Description = Description {
         let folder = home.folder("CODEX_HOME", ".codex");
         vec![folder.join("sessions"), folder.join("archived_sessions")]
     },
+    flat_folders: super::none,
     shape: |path| {
         let name = path.file_name()?.as_encoded_bytes();
         if !name.starts_with(b"rollout-") {

@@ -27,6 +27,7 @@ pub(super) const DESCRIPTION: Description = Description {
     id: "copilot-cli",
     name: "GitHub Copilot CLI",
     folders: |home| vec![home.folder("COPILOT_HOME", ".copilot").join(SESSIONS)],
+    flat_folders: super::none,
     shape: |path| {
         // Before sessions had folders, each was one file.
         let is_session = path.ends_with(EVENTS) || folder_name(path) == SESSIONS && has_extension(path, "jsonl");

@@ -32,6 +32,7 @@ pub(super) const DESCRIPTION: Description = Description {
     id: "cursor",
     name: "Cursor",
     folders: |home| vec![home.folder("CURSOR_DATA_DIR", ".cursor").join("projects")],
+    flat_folders: super::none,
     shape: |path| match path {
         _ if !is_below(path, TRANSCRIPTS) => None,
         _ if has_extension(path, "jsonl") => Some(Shape::Lines),

@@ -31,6 +31,7 @@ pub(super) const DESCRIPTION: Description = Description {
         let home = (home.variable)("FACTORY_HOME_OVERRIDE").unwrap_or_else(|| home.folder.to_owned());
         vec![home.join(".factory/sessions"), home.join(".factory/projects")]
     },
+    flat_folders: super::none,
     shape: |path| has_extension(path, "jsonl").then_some(Shape::Lines),
     context: |_, _| Context::default(),
     parser: |info, from| Box::new(Droid::new(info, from)),

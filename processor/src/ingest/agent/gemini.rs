@@ -30,6 +30,7 @@ pub(super) const DESCRIPTION: Description = Description {
         let home = (home.variable)("GEMINI_CLI_HOME").unwrap_or_else(|| home.folder.to_owned());
         vec![home.join(".gemini").join("tmp")]
     },
+    flat_folders: super::none,
     shape: |path| {
         if !is_below(path, CHATS) {
             None

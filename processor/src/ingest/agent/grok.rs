@@ -28,6 +28,7 @@ pub(super) const DESCRIPTION: Description = Description {
     id: "grok",
     name: "Grok",
     folders: |home| vec![home.folder("GROK_HOME", ".grok").join("sessions")],
+    flat_folders: super::none,
     shape: |path| path.ends_with(HISTORY).then_some(Shape::Lines),
     context,
     parser: |info, from| Box::new(Grok::new(info, from)),

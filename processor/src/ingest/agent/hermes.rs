@@ -26,6 +26,7 @@ pub(super) const DESCRIPTION: Description = Description {
         let hermes = home.folder("HERMES_HOME", ".hermes");
         vec![hermes.join("sessions"), hermes.join("profiles")]
     },
+    flat_folders: super::none,
     shape: |path| {
         let is_log = stem(path).starts_with(LOG) && has_extension(path, "json");
         (is_log && is_below(path, "sessions")).then_some(Shape::Document)

@@ -87,6 +87,7 @@ pub(super) const DESCRIPTION: Description = Description {
             home.folder("KIMI_SHARE_DIR", ".kimi").join("sessions"),
         ]
     },
+    flat_folders: super::none,
     shape: |path| (name(path) == "wire.jsonl").then_some(Shape::Lines),
     context,
     parser: |info, from| Box::new(Kimi::new(info, from)),

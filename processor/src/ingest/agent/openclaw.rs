@@ -13,6 +13,7 @@ pub(super) const DESCRIPTION: Description = Description {
         folders.extend(FORMER.map(|former| home.folder.join(former).join("agents")));
         folders
     },
+    flat_folders: super::none,
     shape: |path| {
         let is_session = super::is_below(path, "sessions") && has_extension(path, "jsonl");
         let is_log = NO_SESSIONS.iter().any(|mark| super::stem(path).contains(mark));

@@ -1,14 +1,20 @@
-//! `OpenCode`'s sessions as it kept them before its database: a tree of small JSON files, one for the session, one for each
-//! message, and one for each part of a message. The session's file is the source; the others are read beside it.
+//! `OpenCode`'s sessions: in its database, and as it kept them before in a tree of small JSON files, one for the session, one
+//! for each message, and one for each part of a message. A row of 1.x holds what its file held, so one reading does for both;
+//! from 2.x on a message has all in one (`whole`).
 //!
-//! Messages and parts are known by the names of their files; the ids within them are asked only where a folder is not named
-//! like its file.
+//! Messages and parts are known by the names of their files, which are the ids of their rows; the ids within files are asked
+//! only where a folder is not named like its file. A session that was taken over into the database has the same turns there.
+//!
+//! A forked session begins with copies of its parent's messages, which keep their times: what is older than it is not read.
 
+mod whole;
 mod wire;
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+
+use remembrancer_schema::{Layout, UnixMillis};
 
 use self::wire::{Ids, Message, Part, Session};
 use super::{Context, Description, Piece, ReadFile, Shape, has_extension, list, name, stem};
@@ -18,7 +24,7 @@ use crate::ingest::json::{RecordSink, read_values};
 use crate::ingest::line::Line;
 use crate::ingest::parse::Parse;
 use crate::ingest::problem::ProblemKind;
-use crate::ingest::{ResumePoint, SourceInfo};
+use crate::ingest::{ResumePoint, SourceInfo, time};
 
 /// Parts that say nothing to remember, or what another says too.
 const BOOKKEEPING: &[&str] = &[
@@ -41,7 +47,14 @@ pub(super) const DESCRIPTION: Description = Description {
         let data = home.folder("XDG_DATA_HOME", ".local/share").join("opencode");
         vec![data.join("storage/session")]
     },
+    flat_folders: |home| {
+        let data = home.folder("XDG_DATA_HOME", ".local/share").join("opencode");
+        [Some(data), (home.variable)("OPENCODE_DB")].into_iter().flatten().collect()
+    },
     shape: |path| {
+        if has_extension(path, "db") {
+            return Some(Shape::Database(Layout::OpenCode));
+        }
         let is_session = path
             .parent()
             .and_then(Path::parent)
@@ -123,6 +136,8 @@ fn ids_of(content: &[u8]) -> Ids<'_> {
 struct OpenCode {
     conversation: Conversation,
     pieces: Vec<Piece>,
+    /// What is older was copied from the session that this one was forked from.
+    copied_before: Option<UnixMillis>,
 }
 
 impl OpenCode {
@@ -130,6 +145,7 @@ impl OpenCode {
         Self {
             conversation: Conversation::new(info, from),
             pieces: info.context.pieces.clone(),
+            copied_before: None,
         }
     }
 
@@ -142,6 +158,8 @@ impl OpenCode {
         } else {
             self.conversation.title(session.title.as_str());
         }
+        let begun = time::parse(session.time.created.as_str());
+        self.copied_before = begun.filter(|_| is_fork(session.title.as_str()));
         for piece in std::mem::take(&mut self.pieces) {
             self.piece(&piece, at);
         }
@@ -151,7 +169,14 @@ impl OpenCode {
         let Ok(message) = serde_json::from_slice::<Message<'_>>(&piece.content) else {
             return self.problem(ProblemKind::MalformedJson, at);
         };
-        self.conversation.record(at, message.time.created.as_str());
+        let written = message.written();
+        if time::parse(written).is_some_and(|written| self.copied_before.is_some_and(|begun| written < begun)) {
+            return;
+        }
+        self.conversation.record(at, written);
+        if let Some(kind) = message.kind.filled() {
+            return self.whole(&piece.name, kind, &message.data);
+        }
         let mut parts: Vec<Part<'_>> = Vec::new();
         for part in &piece.parts {
             match serde_json::from_slice(part) {
@@ -186,6 +211,12 @@ impl OpenCode {
     }
 }
 
+/// Whether a session's title says that it was forked: `OpenCode` adds ` (fork #1)` to the parent's.
+fn is_fork(title: &str) -> bool {
+    let number = title.rsplit_once(" (fork #").and_then(|(_, number)| number.strip_suffix(')'));
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
 impl Parse for OpenCode {
     fn line(&mut self, line: &Line<'_>) {
         read_values(line, self);
@@ -212,7 +243,18 @@ impl RecordSink for OpenCode {
 mod tests {
     use std::cell::RefCell;
 
+    use rstest::rstest;
+
     use super::*;
+
+    #[rstest]
+    #[case::first("Rounding (fork #1)", true)]
+    #[case::later("Rounding (fork #12)", true)]
+    #[case::of_a_person("Compare (fork #one)", false)]
+    #[case::none("Rounding", false)]
+    fn a_fork_is_known_by_its_title(#[case] title: &str, #[case] expected: bool) {
+        assert_eq!(is_fork(title), expected);
+    }
 
     #[test]
     fn loose_parts_are_looked_through_once() {

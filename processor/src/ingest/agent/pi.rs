@@ -36,6 +36,7 @@ pub(super) const DESCRIPTION: Description = Description {
         let sessions = home.folder("PI_CODING_AGENT_DIR", ".pi/agent").join("sessions");
         vec![(home.variable)("PI_CODING_AGENT_SESSION_DIR").unwrap_or(sessions)]
     },
+    flat_folders: super::none,
     shape: |path| has_extension(path, "jsonl").then_some(Shape::Lines),
     context: |path, _| Context {
         session: session_of(super::stem(path)),

@@ -58,6 +58,7 @@ pub(super) const DESCRIPTION: Description = Description {
         let runtime = (home.variable)("QWEN_RUNTIME_DIR").unwrap_or_else(|| home.folder("QWEN_HOME", ".qwen"));
         vec![runtime.join("projects")]
     },
+    flat_folders: super::none,
     shape: |path| {
         let is_chat = is_below(path, "chats") || is_below(path, "subagents");
         (is_chat && has_extension(path, "jsonl")).then_some(Shape::Lines)

@@ -1,4 +1,4 @@
-//! Goose's records by its source (1.0 to 1.19); no session was seen. Only what is read is named. Every field may be absent or
+//! Goose's records by its source (1.0 on); no session was seen. Only what is read is named. Every field may be absent or
 //! of another type.
 
 use crate::ingest::lenient::{Flag, List, Present, Prose, Text, wire_struct};
@@ -10,6 +10,10 @@ wire_struct! {
         "working_dir" => working_dir: Text<'a>,
         "description" => description: Text<'a>,
         "message_count" => message_count: Present,
+        /// In the database: `user`, `scheduled`, `sub_agent`, `hidden`, …
+        "session_type" => session_type: Text<'a>,
+        /// In the database, of a subagent.
+        "parent_session_id" => parent_session: Text<'a>,
         "role" => role: Text<'a>,
         /// Epoch seconds.
         "created" => created: Text<'a>,

@@ -1,0 +1,140 @@
+//! Agents' databases as ingest knows them: which sessions each holds, and one session read whole. A session is a transcript
+//! like a file: it is described by a [`FileStat`] and known again by it after a restart.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use remembrancer_processor::ingest::Piece;
+use remembrancer_schema::{Catalogue, ForeignDatabase, ForeignError, ForeignSession, Layout, Stamp};
+
+use crate::mailbox::Mailbox;
+use crate::roots::{Session, session_path};
+use crate::scan::{self, FileStat};
+use crate::source_file::{ReadStep, SourceFile};
+
+/// The databases that were looked into.
+pub(crate) struct Databases {
+    /// Says when to stop.
+    mailbox: Arc<Mailbox>,
+    seen: BTreeMap<PathBuf, Seen>,
+}
+
+/// What a look into a database found.
+#[derive(Default)]
+struct Seen {
+    /// The database and its log just before the last look.
+    files: [Option<FileStat>; 2],
+    catalogue: Catalogue,
+    /// Sessions that can't be read as they stand.
+    left_out: BTreeMap<PathBuf, FileStat>,
+}
+
+impl Databases {
+    /// None yet. What is read of one ends early where `mailbox` says stop.
+    pub(crate) fn new(mailbox: Arc<Mailbox>) -> Self {
+        Self {
+            mailbox,
+            seen: BTreeMap::new(),
+        }
+    }
+
+    /// Finds out which sessions the database at `path` holds now. Where its files are as they were at the last look, there is
+    /// none, unless it was `told` that something changed.
+    ///
+    /// # Errors
+    /// What is in the way; its sessions are those of before then.
+    pub(crate) fn look(&mut self, path: &Path, layout: Layout, told: bool) -> Result<(), ForeignError> {
+        let files = [scan::stat(path), scan::stat(&log_of(path))];
+        if files[0].is_none() {
+            self.seen.remove(path);
+            return Ok(());
+        }
+        let seen = self.seen.entry(path.to_owned()).or_default();
+        if told || files != seen.files {
+            database(path, layout, &self.mailbox).look(&mut seen.catalogue)?;
+            seen.files = files;
+        }
+        Ok(())
+    }
+
+    /// The sessions that a database held at the last look.
+    pub(crate) fn sessions(&self, path: &Path) -> Vec<FileStat> {
+        let Some(seen) = self.seen.get(path) else { return Vec::new() };
+        seen.catalogue.stamps().map(|(id, stamp)| stat(path, id, stamp)).collect()
+    }
+
+    /// The same without those that were left out and are as they were then.
+    pub(crate) fn readable_sessions(&self, path: &Path) -> Vec<FileStat> {
+        let mut sessions = self.sessions(path);
+        let left_out = self.seen.get(path).map(|seen| &seen.left_out);
+        sessions.retain(|stat| left_out.is_none_or(|left_out| left_out.get(&stat.path) != Some(stat)));
+        sessions
+    }
+
+    /// Leaves a session out until it changes.
+    pub(crate) fn leave_out(&mut self, session: &Session) {
+        if let Some(seen) = self.seen.get_mut(&session.database)
+            && let Some(stamp) = seen.catalogue.stamp(&session.id)
+        {
+            let stat = stat(&session.database, &session.id, stamp);
+            seen.left_out.insert(stat.path.clone(), stat);
+        }
+    }
+
+    /// Whether the session was not in its database at the last look.
+    pub(crate) fn lacks(&self, session: &Session) -> bool {
+        let seen = self.seen.get(&session.database);
+        seen.is_some_and(|seen| seen.files[0].is_some() && seen.catalogue.stamp(&session.id).is_none())
+    }
+
+    /// Reads a session; `None` where it is gone.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub(crate) fn read(&self, session: &Session) -> Result<Option<ReadStep>, ForeignError> {
+        let found = database(&session.database, session.layout, &self.mailbox).session(&session.id)?;
+        Ok(found.map(|found| step(session, found)))
+    }
+}
+
+fn database(path: &Path, layout: Layout, mailbox: &Arc<Mailbox>) -> ForeignDatabase {
+    let mailbox = Arc::clone(mailbox);
+    ForeignDatabase::new(path, layout, move || mailbox.stops())
+}
+
+/// A session as a file would be described: its rows are its size, its greatest row number is its number.
+fn stat(database: &Path, id: &str, stamp: Stamp) -> FileStat {
+    FileStat {
+        path: session_path(database, id),
+        device: 0,
+        inode: stamp.newest,
+        size: stamp.rows,
+        mtime: stamp.changed,
+    }
+}
+
+fn step(session: &Session, found: ForeignSession) -> ReadStep {
+    let stat = stat(&session.database, &session.id, found.stamp);
+    let of_message = |piece: &Piece| piece.content.len() + piece.parts.iter().map(Vec::len).sum::<usize>();
+    let pieces: Vec<Piece> = found
+        .messages
+        .into_iter()
+        .map(|message| Piece {
+            name: message.id,
+            content: message.content,
+            parts: message.parts,
+        })
+        .collect();
+    let bytes = found.record.len() + pieces.iter().map(of_message).sum::<usize>();
+    let info = session.agent.session(&session.id, stat.mtime, pieces);
+    SourceFile::session(&info, session.layout, &stat, &found.record, bytes).expect("invariant: memory can be read")
+}
+
+/// The write-ahead log of the database at `path`.
+fn log_of(path: &Path) -> PathBuf {
+    let mut log = OsString::from(path);
+    log.push("-wal");
+    log.into()
+}

@@ -1,0 +1,98 @@
+//! How another program's database is opened without leaving a trace, and how it is known that none was left in ours.
+//!
+//! - With a rollback journal, or while a write-ahead log lies beside it, it is opened read-only with SQLite's own locks: a
+//!   reader beside a log hinders no writer, and one without holds it up for as long as one look takes.
+//! - A database in WAL mode without a log beside it is at rest: all is in its one file. A read-only connection would make an
+//!   empty `-wal` and a `-shm` beside it, and leave them there, since it may not remove them. So it is read as an immutable
+//!   file, without locks, and what was read counts only if file and folder are as before: a writer makes a log first, and
+//!   changes the file only after.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+/// How long a look waits for a writer's lock: it is tried again later, and ingest must go on.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
+/// Where a database's header says how it is written, and what stands there for a write-ahead log.
+const WRITE_VERSION: usize = 18;
+const WRITE_AHEAD: u8 = 2;
+
+/// A database's files as they are on disk.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Files {
+    inode: u64,
+    size: u64,
+    /// When it was last written: seconds, and nanoseconds in the second.
+    modified: (i64, i64),
+    /// Whether it is written by way of a write-ahead log.
+    has_write_ahead_mode: bool,
+    /// Whether there is a log.
+    has_log: bool,
+}
+
+impl Files {
+    /// The files of the database at `path`. They are looked at while no connection to it is open in this process: closing a
+    /// file drops all locks that the process holds on it.
+    ///
+    /// # Errors
+    /// The file system's error.
+    pub(super) fn at(path: &Path) -> std::io::Result<Self> {
+        let mut file = fs_err::File::open(path)?;
+        let metadata = file.metadata()?;
+        let mut header = Vec::with_capacity(WRITE_VERSION + 1);
+        file.by_ref().take(WRITE_VERSION as u64 + 1).read_to_end(&mut header)?;
+        Ok(Self {
+            inode: metadata.ino(),
+            size: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            has_write_ahead_mode: header.get(WRITE_VERSION) == Some(&WRITE_AHEAD),
+            has_log: log_of(path).exists(),
+        })
+    }
+
+    /// Whether nothing was written yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.size == 0
+    }
+
+    /// Whether all that was written is in the one file, and nobody can be writing into it.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.has_write_ahead_mode && !self.has_log
+    }
+
+    /// Opens the database at `path`, whose files these are.
+    pub(super) fn connect(&self, path: &Path) -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        if self.is_at_rest() {
+            Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)
+        } else {
+            Connection::open_with_flags(path, flags)
+        }
+    }
+}
+
+/// The write-ahead log of the database at `path`.
+fn log_of(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push("-wal");
+    name.into()
+}
+
+/// The address by which SQLite opens a file that nobody changes.
+fn immutable(path: &Path) -> String {
+    let mut address = "file:".to_owned();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => address.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => address.push(char::from(*byte)),
+            byte => write!(address, "%{byte:02X}").expect("invariant: a string takes all"),
+        }
+    }
+    address + "?immutable=1"
+}
