@@ -11,6 +11,8 @@ use remembrancer_schema::{
 };
 use serde_json::{Value, json};
 
+use crate::drift;
+
 pub(crate) use recall::{Offline, in_scope};
 
 /// The counter of what [`include`] asked for: that all transcripts are read again, since what was written under an exclusion
@@ -230,6 +232,7 @@ pub(crate) fn forget(writer: &mut Writer, target: &ForgetTarget, now: UnixMillis
 /// The store's error.
 pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, ControlError> {
     let stats = reader.stats()?;
+    let (passed_over, notices) = drift::status(&stats);
     let paused = match reader.paused()?.filter(|pause| pause.holds_at(now)) {
         Some(Pause::Indefinite) => json!("until resumed"),
         Some(Pause::Until(until)) => json!(rfc3339(until)),
@@ -253,6 +256,8 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
         "embedding_model": stats.model.map(|(id, _)| id),
         "paused": paused,
         "excluded": reader.exclusions()?,
+        "passed_over": passed_over,
+        "notices": notices,
         "problems_by_file": stats.problems.iter().map(|problem| json!({
             "file": problem.path,
             "kind": problem.kind,

@@ -29,6 +29,7 @@ use crate::clock;
 use crate::codes::SharedCodes;
 use crate::control::REREADS_DONE;
 use crate::conversations::Conversations;
+use crate::drift::Teller;
 use crate::exclusions::Exclusions;
 use crate::feedback::Feedback;
 use crate::mailbox::Mailbox;
@@ -100,6 +101,7 @@ pub(crate) struct Ingest {
     /// How many times reading everything again was asked for and is not done yet.
     rereads: u64,
     troubles: Troubles,
+    drift: Teller,
     flushes: Vec<tokio::sync::oneshot::Sender<()>>,
     next_scan: Deadline,
     /// When a hint may lead to a look at everything again.
@@ -151,6 +153,7 @@ impl Ingest {
             waiting: BTreeMap::new(),
             reread: HashSet::new(),
             rereads: 0,
+            drift: Teller::default(),
             flushes: Vec::new(),
             next_scan: Deadline::after(Duration::ZERO),
             settled: Deadline::after(Duration::ZERO),
@@ -257,6 +260,7 @@ impl Ingest {
     fn take_from_backfill(&mut self) -> Result<Duration, IngestError> {
         if self.backfill.is_empty() {
             self.end_reread()?;
+            self.tell_drift()?;
             self.release_flushes();
             let next = self.waiting.values().copied().fold(self.next_scan, Deadline::min);
             return Ok(next.remaining());

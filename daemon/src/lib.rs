@@ -16,6 +16,7 @@ pub mod config;
 mod control;
 mod conversations;
 mod daemon;
+mod drift;
 mod embedder;
 mod eval;
 mod exclusions;

@@ -36,6 +36,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "0009_project_accessed_at_index",
     "0010_recollection_uses",
     "0011_episode_lengths",
+    "0013_unread_records",
 ];
 
 /// The version that this crate reads and writes.

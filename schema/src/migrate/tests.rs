@@ -32,6 +32,7 @@ fn migration_files_are_pinned() {
     0009_project_accessed_at_index 303457b342658fec
     0010_recollection_uses ba3741d790f7e24d
     0011_episode_lengths 9322e03893d81a4d
+    0013_unread_records d215f1f8f6cf8d38
     ");
 }
 
@@ -54,7 +55,7 @@ fn database_at(folder: &TempDir, version: usize) -> (Connection, PathBuf) {
 fn populate(db: &Connection, version: usize) {
     let hash = [9_u8; 32];
     let no_table = || Ok(());
-    let rows: [&dyn Fn() -> rusqlite::Result<()>; 10] = [
+    let rows: [&dyn Fn() -> rusqlite::Result<()>; 12] = [
         &|| {
             set_meta(db, "schema_version", &version.to_string())?;
             db.execute_batch(
@@ -109,6 +110,8 @@ fn populate(db: &Connection, version: usize) {
         &no_table,
         &no_table,
         &|| db.execute_batch("INSERT INTO recollection_uses VALUES (1, 1, 'words')"),
+        &no_table,
+        &|| db.execute_batch("INSERT INTO unread_records VALUES (1, 'malformed-json', 7, '2.1.0')"),
     ];
     rows.iter().take(version).for_each(|fill| fill().expect("fills"));
 }
@@ -204,6 +207,7 @@ fn the_latest_schema_has_these_objects() {
     table sources
     table sqlite_sequence
     table tombstones
+    table unread_records
     ");
 }
 
