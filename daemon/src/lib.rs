@@ -16,6 +16,7 @@ pub mod config;
 mod control;
 mod conversations;
 mod daemon;
+mod doctor;
 mod drift;
 mod embedder;
 mod eval;

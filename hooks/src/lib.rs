@@ -27,7 +27,7 @@ pub mod places;
 pub mod protocol;
 pub mod recollection_file;
 
-pub use agent::{Agent, CommandForm, Registration};
+pub use agent::{Agent, CommandForm, Firing, HostSide, OffSwitch, PluginSign, Registration};
 pub use client::{Client, ClientError, WaitingFor};
 pub use environment::Environment;
 pub use hook::{answer, run_hook};

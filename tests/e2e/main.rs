@@ -13,6 +13,7 @@ mod budget;
 mod cli;
 mod deleted_and_rewritten;
 mod disk_full;
+mod doctor;
 mod eval;
 mod feedback;
 mod first_run;

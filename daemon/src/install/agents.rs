@@ -11,7 +11,7 @@ use super::{json, toml};
 
 /// The formats of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+pub(super) enum Format {
     Json,
     Toml,
 }
@@ -95,7 +95,7 @@ fn without_hook(text: &str, original: Option<&str>, format: Format, agent: Agent
 }
 
 /// All files in which hooks of `agent` may stand, the one to prefer first.
-fn files(folder: &Path, agent: Agent) -> impl Iterator<Item = (Format, PathBuf)> {
+pub(super) fn files(folder: &Path, agent: Agent) -> impl Iterator<Item = (Format, PathBuf)> {
     let registration = agent.registration();
     let toml = registration.toml_file.map(|file| (Format::Toml, folder.join(file)));
     [(Format::Json, folder.join(registration.file))].into_iter().chain(toml)

@@ -1,6 +1,6 @@
 //! Codex: Claude Code's events and output. It runs a hook only after its user has trusted it.
 
-use super::{Act, CommandForm, Host, Registration, claude_code};
+use super::{Act, CommandForm, Host, HostSide, OffSwitch, PluginSign, Registration, claude_code, host_side};
 
 pub(super) const HOST: Host = Host {
     id: "codex",
@@ -25,5 +25,34 @@ pub(super) const HOST: Host = Host {
         remark: Some(
             "at its next start Codex asks whether to trust the new hooks; it runs none of them before you have said yes",
         ),
+    },
+    running: HostSide {
+        payload: |firing| {
+            let members = [
+                ("turn_id", firing.session.into()),
+                ("model", "gpt".into()),
+                ("permission_mode", "default".into()),
+            ];
+            host_side::common_and(firing, members)
+        },
+        context_at: claude_code::SPECIFIC_CONTEXT,
+        off_switches: &[
+            OffSwitch {
+                file: "config.toml",
+                path: &["features", "hooks"],
+                off: false,
+            },
+            // Its name before hooks were on by default.
+            OffSwitch {
+                file: "config.toml",
+                path: &["features", "codex_hooks"],
+                off: false,
+            },
+        ],
+        plugin: Some(PluginSign::Listed {
+            file: "config.toml",
+            key: "plugins",
+        }),
+        trusted_in: Some("config.toml"),
     },
 };

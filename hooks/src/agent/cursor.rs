@@ -2,8 +2,9 @@
 //! that does not know it passes over the key.
 
 use serde::Serialize;
+use serde_json::json;
 
-use super::{Act, CommandForm, Host, Registration};
+use super::{Act, CommandForm, Host, HostSide, Registration};
 
 pub(super) const HOST: Host = Host {
     id: "cursor",
@@ -21,6 +22,26 @@ pub(super) const HOST: Host = Host {
         command: CommandForm::Shell("command"),
         timeout: Some(("timeout", 2)),
         remark: None,
+    },
+    running: HostSide {
+        payload: |firing| {
+            json!({
+                "conversation_id": firing.session,
+                "generation_id": firing.session,
+                "hook_event_name": firing.event,
+                "workspace_roots": [firing.cwd],
+                "model": "default",
+                "cursor_version": "3.20",
+                "user_email": null,
+                "transcript_path": null,
+                "prompt": firing.prompt,
+                "attachments": [],
+            })
+        },
+        context_at: "/additional_context",
+        off_switches: &[],
+        plugin: None,
+        trusted_in: None,
     },
 };
 

@@ -1,7 +1,7 @@
 //! Qwen Code: Claude Code's events and output. Its versions differ in the unit of a time limit (milliseconds, later seconds) and in
 //! whether a handler has arguments, so an entry names no limit and is a line for a shell.
 
-use super::{Act, CommandForm, Host, Registration, claude_code};
+use super::{Act, CommandForm, Host, HostSide, OffSwitch, PluginSign, Registration, claude_code, host_side};
 
 pub(super) const HOST: Host = Host {
     id: "qwen-code",
@@ -23,5 +23,24 @@ pub(super) const HOST: Host = Host {
         command: CommandForm::Shell("command"),
         timeout: None,
         remark: None,
+    },
+    running: HostSide {
+        payload: |firing| host_side::common_and(firing, [("timestamp", "2026-01-01T00:00:00.000Z".into())]),
+        context_at: claude_code::SPECIFIC_CONTEXT,
+        off_switches: &[
+            OffSwitch {
+                file: "settings.json",
+                path: &["disableAllHooks"],
+                off: true,
+            },
+            // Earlier versions have Gemini CLI's.
+            OffSwitch {
+                file: "settings.json",
+                path: &["hooksConfig", "enabled"],
+                off: false,
+            },
+        ],
+        plugin: Some(PluginSign::Folder("extensions/remembrancer")),
+        trusted_in: None,
     },
 };
