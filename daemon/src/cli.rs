@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "the command line is where people read")]
 
 mod ask;
+mod doctor;
 mod error;
 mod eval;
 mod forget;
@@ -67,6 +68,8 @@ enum Command {
     Show(why::ShowArguments),
     /// Say how the daemon is and what the memory holds.
     Status(status::StatusArguments),
+    /// Prove that everything works, from the daemon to what each agent's model sees.
+    Doctor(doctor::DoctorArguments),
     /// Measure recall on judged sets.
     Eval(eval::EvalArguments),
     /// Stop remembering and recalling for a while.
@@ -105,7 +108,12 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
-    let surroundings = Surroundings::of_process(config)?;
+    let surroundings = Surroundings::of_process(config);
+    // What keeps other commands from running is what this one tells.
+    if let (Command::Doctor(asked), Err(error)) = (&command, &surroundings) {
+        return doctor::without_surroundings(asked, error);
+    }
+    let surroundings = surroundings?;
     match command {
         Command::Try(arguments) => try_it::run(&arguments, &surroundings),
         Command::Run => run::run(surroundings),
@@ -116,6 +124,7 @@ fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
         Command::Why(arguments) => why::run(&arguments, &surroundings),
         Command::Show(arguments) => why::show(&arguments, &surroundings),
         Command::Status(arguments) => status::run(&arguments, &surroundings),
+        Command::Doctor(arguments) => doctor::run(&arguments, &surroundings),
         Command::Eval(arguments) => eval::run(&arguments, &surroundings),
         Command::Pause(arguments) => steer::pause(&arguments, &surroundings),
         Command::Resume(arguments) => steer::resume(&arguments, &surroundings),

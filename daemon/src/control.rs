@@ -11,6 +11,8 @@ use remembrancer_schema::{
 };
 use serde_json::{Value, json};
 
+use crate::drift;
+
 pub(crate) use recall::{Offline, in_scope};
 
 /// The digits by which an episode is named at least; fewer would name too much.
@@ -303,6 +305,7 @@ pub(crate) fn forget(writer: &mut Writer, target: &ForgetTarget, now: UnixMillis
 /// The store's error.
 pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, ControlError> {
     let stats = reader.stats()?;
+    let (passed_over, notices) = drift::status(&stats);
     let paused = match reader.paused()?.filter(|pause| pause.holds_at(now)) {
         Some(Pause::Indefinite) => json!("until resumed"),
         Some(Pause::Until(until)) => json!(rfc3339(until)),
@@ -327,6 +330,8 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
         "paused": paused,
         "excluded": reader.exclusions()?,
         "instructed": reader.instruction_files()?.into_iter().map(|file| file.path).collect::<Vec<_>>(),
+        "passed_over": passed_over,
+        "notices": notices,
         "problems_by_file": stats.problems.iter().map(|problem| json!({
             "file": problem.path,
             "kind": problem.kind,

@@ -31,6 +31,7 @@ use crate::codes::SharedCodes;
 use crate::control::REREADS_DONE;
 use crate::conversations::Conversations;
 use crate::databases::Databases;
+use crate::drift::Teller;
 use crate::exclusions::Exclusions;
 use crate::feedback::Feedback;
 use crate::instructions::Due;
@@ -106,6 +107,7 @@ pub(crate) struct Ingest {
     rereads: u64,
     troubles: Troubles,
     databases: Databases,
+    drift: Teller,
     flushes: Vec<tokio::sync::oneshot::Sender<()>>,
     next_scan: Deadline,
     /// When a hint may lead to a look at everything again.
@@ -158,6 +160,7 @@ impl Ingest {
             waiting: BTreeMap::new(),
             reread: HashSet::new(),
             rereads: 0,
+            drift: Teller::default(),
             flushes: Vec::new(),
             next_scan: Deadline::after(Duration::ZERO),
             settled: Deadline::after(Duration::ZERO),
@@ -273,6 +276,7 @@ impl Ingest {
     fn take_from_backfill(&mut self) -> Result<Duration, IngestError> {
         if self.backfill.is_empty() {
             self.end_reread()?;
+            self.tell_drift()?;
             self.release_flushes();
             let next = self.waiting.values().copied().fold(self.next_scan, Deadline::min);
             return Ok(next.remaining());

@@ -2,16 +2,18 @@
 //!
 //! The text of a file comes in, the edited text goes out, and a [`Change`] holds both until it is applied: `agents` plans the changes
 //! of one agent, `service` those of the service; `json` and `toml` edit, keeping every byte that is not ours; `entry` says what an
-//! entry of ours looks like and knows one again; `settings_file` reads, judges and replaces files. Nothing here asks or prints.
+//! entry of ours looks like and knows one again; `reading` tells `doctor` what stands there; `settings_file` reads, judges and replaces files. Nothing here asks or prints.
 
 mod agents;
 mod entry;
 mod json;
+mod reading;
 mod service;
 mod settings_file;
 mod text;
 mod toml;
 
 pub(crate) use agents::{install, uninstall};
+pub(crate) use reading::{Registered, registered, values};
 pub(crate) use service::{CommandLine, Service};
 pub(crate) use settings_file::{Change, Refusal, SettingsFile};

@@ -18,6 +18,8 @@ mod control;
 mod conversations;
 mod daemon;
 mod databases;
+mod doctor;
+mod drift;
 mod embedder;
 mod eval;
 mod exclusions;

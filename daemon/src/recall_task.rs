@@ -34,6 +34,9 @@ use crate::store::{NoAnswer, StoreHandle};
 /// The agent in whose name the command line asks.
 pub(crate) const CLI_AGENT: &str = "cli";
 
+/// What a probe's answer names as the reason for its being empty.
+const PROBE: &str = "probe";
+
 /// Kept back from the hook's deadline for the reply's way and the hook's exit.
 const REPLY_MARGIN: Duration = Duration::from_millis(12);
 
@@ -91,12 +94,14 @@ struct Asked {
     session: SessionKey,
     at: UnixMillis,
     logged_hash: [u8; 32],
+    /// Of a probe: the block that answers it.
+    probe: Option<String>,
 }
 
 impl Asked {
-    /// A look by the command line leaves no file and no log, and counts as no showing.
+    /// A look by the command line or a probe leaves no file and no log, and counts as no showing.
     fn leaves_no_trace(&self) -> bool {
-        self.session.agent == CLI_AGENT
+        self.session.agent == CLI_AGENT || self.probe.is_some()
     }
 
     /// The log of a prompt that was not searched for.
@@ -158,6 +163,7 @@ impl Recaller {
 
     /// Reads a prompt and begins to embed it; `None` where it is the second firing for one message.
     fn read(self, request: RecallRequest, received_ns: u64, wire: WireDeadline) -> Option<Search> {
+        let is_probe = request.is_probe();
         let session = SessionKey {
             agent: request.agent,
             external_id: request.session,
@@ -167,7 +173,7 @@ impl Recaller {
             hash,
             id: request.prompt_id,
         };
-        if self.conversations.note_prompt(&session, told, received_ns) {
+        if !is_probe && self.conversations.note_prompt(&session, told, received_ns) {
             return None;
         }
         let deadline = Deadline::after(wire.remaining().saturating_sub(REPLY_MARGIN));
@@ -186,6 +192,7 @@ impl Recaller {
                 at: header.written,
                 logged_hash: self.logged_hash(&request.prompt),
                 session,
+                probe: is_probe.then(|| empty_block(&header, PROBE)),
             },
             header,
             deadline,
@@ -209,6 +216,9 @@ impl Recaller {
 
     /// Makes the reply, and stores afterwards what was shown and why.
     fn conclude(&self, asked: Asked, found: Found, took: Duration) -> RecallReply {
+        if let Some(block) = asked.probe {
+            return probed(block, &found);
+        }
         let recall = match found {
             Found::Recalled(recall) => *recall,
             Found::Silent(reason) => {
@@ -231,21 +241,7 @@ impl Recaller {
             degradations = degradations.join(","),
             "answered a prompt"
         );
-        let reply = RecallReply {
-            v: VERSION,
-            context: recall.context.clone(),
-            shown: recall.recollections.iter().map(shown).collect(),
-            reason,
-            stages: recall
-                .log
-                .stages
-                .iter()
-                .map(|(name, micros)| Stage {
-                    name: name.clone(),
-                    micros: *micros,
-                })
-                .collect(),
-        };
+        let reply = reply_of(&recall);
         if asked.leaves_no_trace() {
             return reply;
         }
@@ -274,6 +270,33 @@ impl Recaller {
         mac.update(prompt.as_bytes());
         mac.finalize().into_bytes().into()
     }
+}
+
+fn reply_of(recall: &Recall) -> RecallReply {
+    RecallReply {
+        v: VERSION,
+        context: recall.context.clone(),
+        shown: recall.recollections.iter().map(shown).collect(),
+        reason: recall.silence.map(|silence| silence.as_str().to_owned()),
+        stages: recall
+            .log
+            .stages
+            .iter()
+            .map(|(name, micros)| Stage {
+                name: name.clone(),
+                micros: *micros,
+            })
+            .collect(),
+    }
+}
+
+/// The reply to a probe: what was found, but for its text.
+fn probed(block: String, found: &Found) -> RecallReply {
+    let reply = match found {
+        Found::Recalled(recall) => reply_of(recall),
+        Found::Silent(reason) => RecallReply::nothing(reason.as_str()),
+    };
+    RecallReply { context: block, ..reply }
 }
 
 fn shown(chosen: &remembrancer_processor::recall::Recollection) -> Shown {

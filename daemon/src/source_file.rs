@@ -6,9 +6,9 @@ use std::path::Path;
 
 use fs_err::File;
 use remembrancer_processor::ingest::{
-    Advance, Agent, GrowingTurn, LineProblem, ResumePoint, Shape, SourceInfo, SourceReader, Turn, episodes,
+    Advance, Agent, GrowingTurn, LineProblem, ProblemKind, ResumePoint, Shape, SourceInfo, SourceReader, Turn, episodes,
 };
-use remembrancer_schema::{ByteOffset, Layout, NewEpisode, ProblemCount, SourcePosition, SourceUpdate};
+use remembrancer_schema::{ByteOffset, Layout, NewEpisode, ProblemCount, SourcePosition, SourceUpdate, Unread};
 
 use crate::scan::{self, Continuity, FileStat, KnownFile};
 
@@ -348,14 +348,20 @@ fn counted(problems: &[LineProblem]) -> Vec<ProblemCount> {
     let mut counts: Vec<ProblemCount> = Vec::new();
     for problem in problems {
         let kind = problem.kind.as_str().into_owned();
-        match counts.iter_mut().find(|count| count.kind == kind) {
-            Some(count) => count.count += 1,
-            None => counts.push(ProblemCount {
+        let at = counts.iter().position(|count| count.kind == kind).unwrap_or_else(|| {
+            counts.push(ProblemCount {
                 kind,
-                count: 1,
+                count: 0,
                 first_line: problem.line,
                 first_offset: problem.offset,
-            }),
+                unread: matches!(problem.kind, ProblemKind::UnknownRecord(_)).then(Unread::default),
+            });
+            counts.len() - 1
+        });
+        counts[at].count += 1;
+        if let Some(unread) = &mut counts[at].unread {
+            unread.bytes += problem.bytes;
+            unread.version.clone_from(&problem.version);
         }
     }
     counts

@@ -8,6 +8,7 @@ mod codex;
 mod copilot_cli;
 mod cursor;
 mod gemini_cli;
+mod host_side;
 mod limits;
 mod machine_text;
 mod opencode;
@@ -17,6 +18,9 @@ mod registration;
 use std::fmt;
 use std::time::Duration;
 
+use serde_json::Value;
+
+pub use host_side::{Firing, HostSide, OffSwitch, PluginSign};
 use limits::{Limits, Room};
 use machine_text::MachineText;
 pub use registration::{CommandForm, Registration, TimeLimit};
@@ -39,6 +43,8 @@ pub(crate) struct Host {
     pub(crate) output: fn(event: &str, context: &str) -> Option<String>,
     /// How its settings are told to run the hook.
     pub(crate) registration: Registration,
+    /// How it runs the hook.
+    pub(crate) running: HostSide,
 }
 
 /// What the hook does at an event.
@@ -97,6 +103,36 @@ impl Agent {
         })
     }
 
+    /// How the agent runs the hook, to play its part.
+    pub fn host_side(self) -> &'static HostSide {
+        &self.0.running
+    }
+
+    /// The first event at which it is given a context.
+    pub fn answered_event(self) -> Option<&'static str> {
+        let answered = self.0.events.iter().find(|(_, act)| *act != Act::Changed);
+        answered.map(|(event, _)| *event)
+    }
+
+    /// Whether what is typed comes with an event; at a session's start it does not.
+    pub fn tells_prompt(self, event: &str) -> bool {
+        self.act(event) == Some(Act::Recall)
+    }
+
+    /// What the agent writes on the hook's stdin.
+    pub fn payload(self, firing: &Firing<'_>) -> String {
+        (self.0.running.payload)(firing).to_string()
+    }
+
+    /// The context that the agent takes from what a hook wrote to stdout: `None` where it is not one object of its shape, of which it
+    /// would refuse or pass over the rest.
+    pub fn context_in(self, event: &str, stdout: &str) -> Option<String> {
+        let object: Value = serde_json::from_str(stdout).ok()?;
+        let context = object.pointer(self.0.running.context_at)?.as_str()?;
+        let expected: Value = serde_json::from_str(&self.output(event, context)?).ok()?;
+        (object == expected).then(|| context.to_owned())
+    }
+
     /// What is done at an event of this name; `None` where nothing is.
     pub(crate) fn act(self, event: &str) -> Option<Act> {
         let (_, act) = self.0.events.iter().find(|(name, _)| *name == event)?;
@@ -138,6 +174,7 @@ mod tests {
     use super::*;
     use crate::clock::BUDGET;
     use crate::output::MAX_CONTEXT_CHARS;
+    use crate::payload::Payload;
 
     #[test]
     fn every_id_parses_to_its_agent() {
@@ -145,6 +182,23 @@ mod tests {
             assert_eq!(Agent::parse(agent.id()), Some(*agent));
         }
         assert_eq!(Agent::parse("Claude-Code"), None);
+    }
+
+    #[test]
+    fn what_each_agent_writes_is_understood() {
+        for agent in Agent::ALL {
+            let event = agent.answered_event().unwrap();
+            let payload = agent.payload(&Firing {
+                event,
+                session: "s-1",
+                cwd: "/home/ada",
+                prompt: "why?",
+            });
+            let read = Payload::parse(payload.as_bytes(), *agent).unwrap();
+            assert_eq!((read.session.as_str(), read.cwd.as_deref()), ("s-1", Some("/home/ada")));
+            let prompt = if agent.tells_prompt(event) { "why?" } else { "" };
+            assert_eq!(read.prompt, prompt, "{agent:?}");
+        }
     }
 
     #[test]
@@ -178,11 +232,20 @@ mod tests {
     #[test]
     fn every_agent_is_answered_at_an_event_and_prints_one_object() {
         for agent in Agent::ALL {
-            let answered = agent.0.events.iter().find(|(_, act)| *act != Act::Changed);
-            let (event, _) = answered.expect("an event that is answered");
-            let printed = agent.output(event, "a \"quoted\"\nline").unwrap();
-            let object: serde_json::Value = serde_json::from_str(&printed).unwrap();
-            assert!(object.is_object() && printed.contains(r#""a \"quoted\"\nline""#), "{printed}");
+            let event = agent.answered_event().expect("an event that is answered");
+            let context = "a \"quoted\"\nline";
+            let printed = agent.output(event, context).unwrap();
+            assert_eq!(agent.context_in(event, &printed).as_deref(), Some(context));
+            assert_eq!(agent.context_in("another", &printed).is_some(), !printed.contains(event));
+            for other in [
+                "",
+                "a context",
+                "{}",
+                &printed.replacen('{', "{\"note\":1,", 1),
+                &printed.repeat(2),
+            ] {
+                assert_eq!(agent.context_in(event, other), None, "{other}");
+            }
         }
     }
 }

@@ -28,7 +28,7 @@ pub mod protocol;
 pub mod recollection_file;
 mod system;
 
-pub use agent::{Agent, CommandForm, Registration, TimeLimit};
+pub use agent::{Agent, CommandForm, Firing, HostSide, OffSwitch, PluginSign, Registration, TimeLimit};
 pub use client::{Client, ClientError, WaitingFor};
 pub use environment::Environment;
 pub use hook::{answer, run_hook};

@@ -116,6 +116,16 @@ impl Places {
         candidates
     }
 
+    /// The places of a process that has the same surroundings but for `$REMEMBRANCER_SOCKET`; `None` where that is not set.
+    pub fn without_explicit_socket(&self) -> Option<Self> {
+        self.environment.explicit_socket.as_ref()?;
+        let environment = Environment {
+            explicit_socket: None,
+            ..self.environment.clone()
+        };
+        Some(Self { environment })
+    }
+
     /// The folder of the short socket paths, which lies where any user can write.
     pub fn short_socket_dir(&self) -> PathBuf {
         self.environment.temporary.join(format!("{NAME}-{}", self.environment.uid))

@@ -11,7 +11,7 @@ mod reply;
 mod request;
 
 pub use reply::{Answer, RecallReply, Reply, Shown, Stage};
-pub use request::{ForgetTarget, InstructionFile, RecallRequest, Request};
+pub use request::{ForgetTarget, InstructionFile, PROBE_SESSION, RecallRequest, Request};
 
 /// The version that this library speaks. Another version is refused, not guessed at.
 pub const VERSION: u64 = 1;

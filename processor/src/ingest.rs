@@ -119,12 +119,12 @@ impl SourceReader {
     /// Takes the next bytes of the source. A line without its newline waits for the rest.
     pub fn push(&mut self, bytes: &[u8]) {
         let Self { splitter, parser } = self;
-        splitter.push(bytes, |line| parser.line(line));
+        splitter.push(bytes, |line| read(parser.as_mut(), line));
     }
 
     /// Takes a whole document ([`Shape::Document`]) in place of lines.
     pub fn document(&mut self, bytes: &[u8]) {
-        self.parser.line(&Line::whole(bytes));
+        read(self.parser.as_mut(), &Line::whole(bytes));
         self.splitter = LineSplitter::new(bytes.len() as u64, 1);
     }
 
@@ -172,4 +172,11 @@ impl SourceReader {
             committed,
         }
     }
+}
+
+fn read(parser: &mut dyn Parse, line: &Line<'_>) {
+    let assembler = parser.assembler();
+    let (problems, records) = (assembler.problems.len(), assembler.records);
+    parser.line(line);
+    parser.assembler().share_line(line.bytes.len(), problems, records);
 }

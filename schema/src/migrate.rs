@@ -36,7 +36,8 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "0009_project_accessed_at_index",
     "0010_recollection_uses",
     "0011_episode_lengths",
-    "0014_instruction_files",
+    "0012_unread_records",
+    "0013_instruction_files",
 ];
 
 /// The version that this crate reads and writes.

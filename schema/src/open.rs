@@ -170,7 +170,7 @@ fn check_after_crash(db: &Connection, path: &Path) -> Result<bool, OpenError> {
 }
 
 /// The first findings of SQLite's quick check; `ok` alone if there are none.
-fn quick_check(db: &Connection) -> rusqlite::Result<Vec<String>> {
+pub(crate) fn quick_check(db: &Connection) -> rusqlite::Result<Vec<String>> {
     db.prepare("PRAGMA quick_check(8)")?
         .query_map([], |row| row.get(0))?
         .collect()

@@ -6,7 +6,7 @@ mod read;
 
 pub use given::{
     EmbeddedEpisode, Facets, ForgetTarget, Importance, IngestBatch, InstructionFile, LoggedCandidate, NewEpisode, Origin, Pause,
-    ProblemCount, RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, SourcePosition, SourceUpdate, TurnUpsert,
+    ProblemCount, RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, SourcePosition, SourceUpdate, TurnUpsert, Unread,
 };
 pub use read::{
     BacklogRow, CandidateRow, EpisodeText, Forgotten, IngestOutcome, LoggedRecollection, Showing, SourceProblem, SourceRow,

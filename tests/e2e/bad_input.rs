@@ -43,6 +43,47 @@ fn a_file_that_is_no_transcript_spoils_nothing() {
 }
 
 #[test]
+fn a_kind_that_holds_much_unread_text_is_noticed_once() {
+    let sandbox = sandbox!();
+    let mut transcript = sandbox.transcript("newer", "shop");
+    transcript.topics(0..2);
+    let unread = |text: &str| format!("{{\"type\": \"thought-stream\", \"version\": \"9.9.1\", \"text\": \"{text}\"}}\n");
+    transcript.raw(&unread("nothing to speak of"));
+    let daemon = sandbox.start();
+    daemon.flush();
+    let status = daemon.status();
+    assert_eq!(status["notices"], serde_json::json!([]), "little was not read");
+    let kind = &status["passed_over"][0];
+    assert_eq!(
+        (&kind["agent"], &kind["version"], &kind["kind"], &kind["count"]),
+        (
+            &"claude-code".into(),
+            &"9.9.1".into(),
+            &"unknown-record:thought-stream".into(),
+            &1.into()
+        )
+    );
+    for _ in 0..2 {
+        transcript.raw(&unread(&"secretly ".repeat(20_000)));
+        daemon.flush();
+    }
+    let status = daemon.status();
+    let notice = status["notices"][0].as_str().unwrap();
+    for part in ["claude-code 9.9.1", "unknown-record:thought-stream", "3 records"] {
+        assert!(notice.contains(part), "{part}: {notice}");
+    }
+    let log = daemon.log();
+    assert_eq!(log.matches("unknown-record:thought-stream").count(), 1, "{log}");
+    assert!(!log.contains("secretly"), "{log}");
+    let said = String::from_utf8(sandbox.run(&["status"]).stdout).unwrap();
+    assert!(
+        said.contains("passed over: 3 x unknown-record:thought-stream (claude-code 9.9.1), as at "),
+        "{said}"
+    );
+    assert!(said.contains("notice:     "), "{said}");
+}
+
+#[test]
 fn a_folder_without_permission_is_named_with_its_remedy() {
     if rustix::process::getuid().is_root() {
         return skip("root may read every folder");

@@ -240,6 +240,8 @@ fn status_as_json_has_what_scripts_need() {
         "schema_version",
         "excluded",
         "instructed",
+        "passed_over",
+        "notices",
         "problems_by_file",
     ] {
         assert_eq!(flushed.get(key).is_some(), offline.get(key).is_some(), "{key}");

@@ -30,13 +30,13 @@ const BEFORE: [(&str, &str, Option<&str>); 5] = [
 ];
 
 /// The program and the hook under their own names, in a folder whose name needs quoting.
-struct Installed<'a> {
+pub(crate) struct Installed<'a> {
     sandbox: &'a Sandbox,
     program: PathBuf,
 }
 
 impl<'a> Installed<'a> {
-    fn new(sandbox: &'a Sandbox, folder: &str) -> Self {
+    pub(crate) fn new(sandbox: &'a Sandbox, folder: &str) -> Self {
         let bin = sandbox.home().join(folder);
         fs_err::create_dir_all(&bin).unwrap();
         for (name, built) in [
@@ -68,12 +68,12 @@ impl<'a> Installed<'a> {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     [&output.stdout, &output.stderr]
         .map(|bytes| String::from_utf8_lossy(bytes))
         .concat()

@@ -14,6 +14,7 @@ mod cli;
 mod databases;
 mod deleted_and_rewritten;
 mod disk_full;
+mod doctor;
 mod elsewhere;
 mod eval;
 mod feedback;

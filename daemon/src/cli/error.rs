@@ -48,6 +48,11 @@ impl CliError {
         self
     }
 
+    /// What it says, without the hint.
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(super) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self.kind {
             Kind::Failed => 1,

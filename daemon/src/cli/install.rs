@@ -11,6 +11,8 @@ use clap::Args;
 use remembrancer_hooks::Agent;
 use similar::TextDiff;
 
+pub(super) use service::{of_this_system as service_of_this_system, run as ask_manager};
+
 use super::error::{CliError, Kind};
 use super::surroundings::{Surroundings, hook_beside};
 use crate::cli::output::{say, tell};
@@ -45,7 +47,7 @@ pub(super) struct Consent {
     dry_run: bool,
 }
 
-fn parse_agent(id: &str) -> Result<Agent, String> {
+pub(super) fn parse_agent(id: &str) -> Result<Agent, String> {
     Agent::parse(id).ok_or_else(|| {
         let known: Vec<&str> = Agent::ALL.iter().map(|agent| agent.id()).collect();
         format!("known are {}", known.join(", "))

@@ -11,8 +11,8 @@ use crate::cli::output::say;
 use crate::single::{Single, SingleError};
 use crate::{clock, control};
 
-/// Files with problems that the screen names; the others are counted.
-const NAMED_FILES: usize = 8;
+/// Kinds of what was passed over that the screen names; the others are counted.
+const NAMED_KINDS: usize = 8;
 
 #[derive(Debug, Args)]
 pub(super) struct StatusArguments {
@@ -157,20 +157,25 @@ fn print_problems(status: &Value) {
     for problem in status["problems"].as_array().into_iter().flatten() {
         say!("problem:    {}", text(problem));
     }
-    let by_file = status["problems_by_file"].as_array().cloned().unwrap_or_default();
-    for problem in by_file.iter().take(NAMED_FILES) {
+    for notice in status["notices"].as_array().into_iter().flatten() {
+        say!("notice:     {}", text(notice));
+    }
+    let kinds = status["passed_over"].as_array().cloned().unwrap_or_default();
+    for kind in kinds.iter().take(NAMED_KINDS) {
+        let writer = format!("{} {}", text(&kind["agent"]), text(&kind["version"]));
         say!(
-            "passed over: {} x {}, first at {}:{}",
-            problem["count"],
-            text(&problem["kind"]),
-            text(&problem["file"]),
-            problem["first_line"]
+            "passed over: {} x {} ({}), as at {}:{}",
+            kind["count"],
+            text(&kind["kind"]),
+            writer.trim_end(),
+            text(&kind["file"]),
+            kind["line"]
         );
     }
-    if by_file.len() > NAMED_FILES {
+    if kinds.len() > NAMED_KINDS {
         say!(
-            "  and in {} more places; see `remembrancer status --json`",
-            by_file.len() - NAMED_FILES
+            "  and {} more kinds; see `remembrancer status --json`",
+            kinds.len() - NAMED_KINDS
         );
     }
 }

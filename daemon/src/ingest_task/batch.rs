@@ -191,6 +191,7 @@ impl Ingest {
             self.setup.progress.ingested(outcome);
             self.troubles.clear(&reading.path);
             let source = &reading.to_store.batch.source;
+            self.drift.stored(source);
             let (skipped, is_told) = (source.skipped_delta, source.whole && self.known.contains_key(&reading.path));
             if skipped > 0 && !is_told {
                 tracing::warn!(file = %reading.path.display(), skipped, "lines that could not be read were passed over; see `remembrancer status`");
@@ -206,6 +207,15 @@ impl Ingest {
         }
         self.setup.feedback.judge(turns);
         unfinished
+    }
+
+    /// Once all is read: says what is not read for its kind.
+    pub(super) fn tell_drift(&mut self) -> Result<(), IngestError> {
+        if self.drift.take_due() {
+            let stats = self.setup.background.call_blocking(|reader| reader.stats())??;
+            self.drift.tell(&stats);
+        }
+        Ok(())
     }
 
     /// Drops the codes of episodes that were removed; what shows them is due.

@@ -11,7 +11,7 @@ use super::{json, toml};
 
 /// What a file is that has an agent run the hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+pub(super) enum Format {
     /// Settings in JSON.
     Json,
     /// Settings in TOML.
@@ -102,7 +102,7 @@ fn without_hook(text: &str, original: Option<&str>, format: Format, agent: Agent
 }
 
 /// All files in which hooks of `agent` may stand, the one to prefer first.
-fn files(folder: &Path, agent: Agent) -> impl Iterator<Item = (Format, PathBuf)> {
+pub(super) fn files(folder: &Path, agent: Agent) -> impl Iterator<Item = (Format, PathBuf)> {
     let registration = agent.registration();
     let format = registration.plugin.map_or(Format::Json, Format::Plugin);
     let toml = registration.toml_file.map(|file| (Format::Toml, folder.join(file)));
@@ -117,6 +117,13 @@ fn file_for(folder: &Path, agent: Agent) -> (Format, PathBuf) {
     let is_missing = preferred.1.symlink_metadata().is_err();
     let holds_hooks = |path: &Path| fs_err::read_to_string(path).is_ok_and(|text| toml::holds_hooks(&text));
     all.find(|(_, path)| is_missing && holds_hooks(path)).unwrap_or(preferred)
+}
+
+/// The program that `text` runs, which [`Format::register`] made of `plugin`; `None` where it is another text.
+pub(super) fn plugin_program(text: &str, plugin: &str) -> Option<String> {
+    let (before, after) = plugin.split_once(&string(HOOK))?;
+    let written = text.strip_prefix(before)?.strip_suffix(after)?;
+    serde_json::from_str(written).ok()
 }
 
 /// A string as JSON and JavaScript write it.

@@ -73,6 +73,11 @@ impl<'a> OurCommand<'a> {
         })
     }
 
+    /// Where the program's name stands in the command.
+    pub(super) fn place(&self) -> Range<usize> {
+        self.place.clone()
+    }
+
     /// The same command with another path of the hook; `None` where the path is that one already.
     pub(super) fn moved_to(&self, program: &str) -> Option<String> {
         let written = if self.direct { program.to_owned() } else { quoted(program) };

@@ -4,6 +4,7 @@
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use remembrancer_hooks::Agent;
+use serde_json::Value;
 
 use super::entry::{self, COMMAND_KEYS, Field, OurCommand};
 use super::text::{Problem, split_mark};
@@ -70,6 +71,29 @@ pub(super) fn unregister(text: &str) -> Result<String, Problem> {
         }
     }
     Ok(document.text())
+}
+
+/// The values of a text. Numbers are left out: nobody asks for one.
+///
+/// # Errors
+/// The first place at which the text is no JSON.
+pub(super) fn values(text: &str) -> Result<Value, Problem> {
+    let document = Document::parse(text)?;
+    Ok(document.root.value().map(|root| value(&root)).unwrap_or_default())
+}
+
+fn value(node: &CstNode) -> Value {
+    if let Some(object) = node.as_object() {
+        let members = object.properties().into_iter();
+        let members = members.filter_map(|member| Some((member.decoded_name()?, value(&member.value()?))));
+        Value::Object(members.collect())
+    } else if let Some(list) = node.as_array() {
+        Value::Array(list.elements().iter().map(value).collect())
+    } else if let Some(text) = node.as_string_lit() {
+        text.decoded_value().ok().into()
+    } else {
+        node.as_boolean_lit().map(|flag| flag.value()).into()
+    }
 }
 
 /// Takes our handlers out of an event's list, and the groups that held nothing else. Returns whether there were any.

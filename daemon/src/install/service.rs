@@ -40,6 +40,8 @@ pub(crate) struct Service {
     pub(crate) answers: CommandLine,
     /// Succeeds where the service runs.
     pub(crate) runs: CommandLine,
+    /// Says `yes` where the user's services run although the user is not logged in; `None` where the system has no such thing.
+    pub(crate) lingers: Option<CommandLine>,
     /// Have new files taken up, and the service started now and at every login.
     pub(crate) start: Vec<CommandLine>,
     /// Have changed files taken up.
@@ -77,6 +79,7 @@ impl Service {
             uid,
             answers: line("systemctl --user show --property=Version"),
             runs: line(&format!("systemctl --user --quiet is-active {UNIT_NAME}")),
+            lingers: Some(line(&format!("loginctl show-user {uid} --property=Linger --value"))),
             start: take_up.clone(),
             restart: take_up,
             stop: vec![line(&format!(
@@ -106,6 +109,7 @@ impl Service {
             uid,
             answers: line(&format!("launchctl print {domain}")),
             runs: line(&format!("launchctl print {domain}/{LAUNCH_AGENT_LABEL}")),
+            lingers: None,
             start: vec![bootstrap.clone()],
             restart: vec![bootout.clone(), bootstrap],
             stop: vec![bootout],

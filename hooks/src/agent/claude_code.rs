@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Act, CommandForm, Host, Limits, MachineText, Registration, Room, TimeLimit};
+use super::{Act, CommandForm, Host, HostSide, Limits, MachineText, OffSwitch, PluginSign, Registration, Room, TimeLimit, host_side};
 
 /// After a compaction what was added before is gone from the context. Stop and compaction are when a turn has just been written.
 pub(super) const HOST: Host = Host {
@@ -62,7 +62,36 @@ pub(super) const HOST: Host = Host {
         }),
         remark: None,
     },
+    running: HostSide {
+        payload: |firing| host_side::common_and(firing, [("permission_mode", "default".into())]),
+        context_at: SPECIFIC_CONTEXT,
+        off_switches: &[
+            OffSwitch {
+                file: "settings.json",
+                path: &["disableAllHooks"],
+                off: true,
+            },
+            OffSwitch {
+                file: "/etc/claude-code/managed-settings.json",
+                path: &["allowManagedHooksOnly"],
+                off: true,
+            },
+            OffSwitch {
+                file: "/Library/Application Support/ClaudeCode/managed-settings.json",
+                path: &["allowManagedHooksOnly"],
+                off: true,
+            },
+        ],
+        plugin: Some(PluginSign::Listed {
+            file: "settings.json",
+            key: "enabledPlugins",
+        }),
+        trusted_in: None,
+    },
 };
+
+/// Where [`specific`] puts the context.
+pub(super) const SPECIFIC_CONTEXT: &str = "/hookSpecificOutput/additionalContext";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

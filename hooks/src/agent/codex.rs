@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Act, CommandForm, Host, Limits, MachineText, Registration, Room, TimeLimit, claude_code};
+use super::{
+    Act, CommandForm, Host, HostSide, Limits, MachineText, OffSwitch, PluginSign, Registration, Room, TimeLimit, claude_code, host_side,
+};
 
 pub(super) const HOST: Host = Host {
     id: "codex",
@@ -52,5 +54,34 @@ pub(super) const HOST: Host = Host {
         remark: Some(
             "at its next start Codex asks whether to trust the new hooks; it runs none of them before you have said yes",
         ),
+    },
+    running: HostSide {
+        payload: |firing| {
+            let members = [
+                ("turn_id", firing.session.into()),
+                ("model", "gpt".into()),
+                ("permission_mode", "default".into()),
+            ];
+            host_side::common_and(firing, members)
+        },
+        context_at: claude_code::SPECIFIC_CONTEXT,
+        off_switches: &[
+            OffSwitch {
+                file: "config.toml",
+                path: &["features", "hooks"],
+                off: false,
+            },
+            // Its name before hooks were on by default.
+            OffSwitch {
+                file: "config.toml",
+                path: &["features", "codex_hooks"],
+                off: false,
+            },
+        ],
+        plugin: Some(PluginSign::Listed {
+            file: "config.toml",
+            key: "plugins",
+        }),
+        trusted_in: Some("config.toml"),
     },
 };

@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::json;
 
-use super::{Act, CommandForm, Host, Limits, MachineText, Registration, Room, TimeLimit};
+use super::{Act, CommandForm, Host, HostSide, Limits, MachineText, OffSwitch, Registration, Room, TimeLimit};
 
 pub(super) const HOST: Host = Host {
     id: "copilot-cli",
@@ -34,6 +35,38 @@ pub(super) const HOST: Host = Host {
             unit: Duration::from_secs(1),
         }),
         remark: Some("Copilot CLI takes a context at the start of a session only, not at each prompt"),
+    },
+    running: HostSide {
+        payload: |firing| {
+            json!({
+                "hook_event_name": firing.event,
+                "session_id": firing.session,
+                "timestamp": "2026-01-01T00:00:00.000Z",
+                "cwd": firing.cwd,
+                "source": "new",
+                "initial_prompt": firing.prompt,
+            })
+        },
+        context_at: "/additionalContext",
+        off_switches: &[
+            OffSwitch {
+                file: "settings.json",
+                path: &["disableAllHooks"],
+                off: true,
+            },
+            OffSwitch {
+                file: "config.json",
+                path: &["disableAllHooks"],
+                off: true,
+            },
+            OffSwitch {
+                file: "hooks/remembrancer.json",
+                path: &["disableAllHooks"],
+                off: true,
+            },
+        ],
+        plugin: None,
+        trusted_in: None,
     },
 };
 

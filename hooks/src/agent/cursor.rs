@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::json;
 
-use super::{Act, CommandForm, Host, Limits, MachineText, Registration, Room, TimeLimit};
+use super::{Act, CommandForm, Host, HostSide, Limits, MachineText, Registration, Room, TimeLimit};
 
 /// Its event for a prompt, the only one at which it asks whether to go on.
 const PROMPT: &str = "beforeSubmitPrompt";
@@ -48,6 +49,26 @@ pub(super) const HOST: Host = Host {
             unit: Duration::from_secs(1),
         }),
         remark: None,
+    },
+    running: HostSide {
+        payload: |firing| {
+            json!({
+                "conversation_id": firing.session,
+                "generation_id": firing.session,
+                "hook_event_name": firing.event,
+                "workspace_roots": [firing.cwd],
+                "model": "default",
+                "cursor_version": "3.20",
+                "user_email": null,
+                "transcript_path": null,
+                "prompt": firing.prompt,
+                "attachments": [],
+            })
+        },
+        context_at: "/additional_context",
+        off_switches: &[],
+        plugin: None,
+        trusted_in: None,
     },
 };
 

@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use super::{Act, CommandForm, Host, Limits, MachineText, Registration, Room, TimeLimit, claude_code};
+use super::{
+    Act, CommandForm, Host, HostSide, Limits, MachineText, OffSwitch, PluginSign, Registration, Room, TimeLimit, claude_code, host_side,
+};
 
 /// What it says in the user's place; Qwen Code, which began as a copy of it, says the same and more.
 pub(super) const MACHINE_TEXT: MachineText = MachineText {
@@ -51,5 +53,16 @@ pub(super) const HOST: Host = Host {
             unit: Duration::from_millis(1),
         }),
         remark: None,
+    },
+    running: HostSide {
+        payload: |firing| host_side::common_and(firing, [("timestamp", "2026-01-01T00:00:00.000Z".into())]),
+        context_at: claude_code::SPECIFIC_CONTEXT,
+        off_switches: &[OffSwitch {
+            file: "settings.json",
+            path: &["hooksConfig", "enabled"],
+            off: false,
+        }],
+        plugin: Some(PluginSign::Folder("extensions/remembrancer")),
+        trusted_in: None,
     },
 };

@@ -3,8 +3,9 @@
 //! is told of the system. It passes over subagents and what is marked as synthetic by itself.
 
 use serde::Serialize;
+use serde_json::json;
 
-use super::{Act, CommandForm, Host, Limits, MachineText, Registration, Room};
+use super::{Act, CommandForm, Host, HostSide, Limits, MachineText, Registration, Room};
 
 pub(super) const HOST: Host = Host {
     id: "opencode",
@@ -35,6 +36,20 @@ pub(super) const HOST: Host = Host {
         command: CommandForm::Direct,
         timeout: None,
         remark: Some("OpenCode loads plugins when it starts, so start it anew"),
+    },
+    running: HostSide {
+        payload: |firing| {
+            json!({
+                "hook_event_name": firing.event,
+                "session_id": firing.session,
+                "cwd": firing.cwd,
+                "prompt": firing.prompt,
+            })
+        },
+        context_at: "/context",
+        off_switches: &[],
+        plugin: None,
+        trusted_in: None,
     },
 };
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::gemini_cli::MACHINE_TEXT;
-use super::{Act, CommandForm, Host, Limits, Registration, Room, claude_code};
+use super::{Act, CommandForm, Host, HostSide, Limits, OffSwitch, PluginSign, Registration, Room, claude_code, host_side};
 
 pub(super) const HOST: Host = Host {
     id: "qwen-code",
@@ -32,5 +32,24 @@ pub(super) const HOST: Host = Host {
         command: CommandForm::Shell("command"),
         timeout: None,
         remark: None,
+    },
+    running: HostSide {
+        payload: |firing| host_side::common_and(firing, [("timestamp", "2026-01-01T00:00:00.000Z".into())]),
+        context_at: claude_code::SPECIFIC_CONTEXT,
+        off_switches: &[
+            OffSwitch {
+                file: "settings.json",
+                path: &["disableAllHooks"],
+                off: true,
+            },
+            // Earlier versions have Gemini CLI's.
+            OffSwitch {
+                file: "settings.json",
+                path: &["hooksConfig", "enabled"],
+                off: false,
+            },
+        ],
+        plugin: Some(PluginSign::Folder("extensions/remembrancer")),
+        trusted_in: None,
     },
 };

@@ -106,7 +106,16 @@ pub struct RecallRequest {
     pub all_projects: bool,
 }
 
+/// A session whose id begins so is a probe's.
+pub const PROBE_SESSION: &str = "remembrancer-doctor-";
+
 impl RecallRequest {
+    /// Whether this is no person's prompt but a probe: it is searched for as any other, answered by a block without recollections
+    /// (whatever was found), and leaves no trace.
+    pub fn is_probe(&self) -> bool {
+        self.session.starts_with(PROBE_SESSION)
+    }
+
     /// The deadline of this request, received at the monotonic instant `now_ns`: the one that travelled, but never more than
     /// [`BUDGET`] from now, since a client can be wrong.
     pub fn deadline(&self, now_ns: u64) -> Deadline {

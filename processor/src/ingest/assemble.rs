@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use remembrancer_schema::{Origin, SessionKey, SessionUpdate, UnixMillis};
 
 use super::agent::Agent;
-use super::problem::{LineProblem, ProblemKind};
+use super::problem::{LineProblem, ProblemKind, cleaned};
 use super::redact::{redact, redact_head};
 use super::tool::Call;
 use super::turn::{Turn, TurnName, short_hash};
@@ -62,6 +62,8 @@ pub(crate) struct Assembler {
     anchor: Option<ResumePoint>,
     pub(crate) problems: Vec<LineProblem>,
     pub(crate) records: u64,
+    /// The agent's version, as told last.
+    version: String,
 }
 
 impl Assembler {
@@ -80,6 +82,23 @@ impl Assembler {
             anchor: None,
             problems: Vec::new(),
             records: 0,
+            version: String::new(),
+        }
+    }
+
+    /// Notes the agent's version, from here on, unless it is empty.
+    pub(crate) fn version(&mut self, version: &str) {
+        if !version.is_empty() {
+            self.version = cleaned(version);
+        }
+    }
+
+    /// Shares out a line of `bytes` among the problems in it: those after the first `problems`, met after `records` records.
+    pub(crate) fn share_line(&mut self, bytes: usize, problems: usize, records: u64) {
+        let new = &mut self.problems[problems..];
+        let parts = (self.records - records).max(new.len() as u64).max(1);
+        for problem in new {
+            problem.bytes = bytes as u64 / parts;
         }
     }
 
@@ -89,6 +108,8 @@ impl Assembler {
             line: at.line + 1,
             offset: at.offset,
             kind,
+            bytes: 0,
+            version: self.version.clone(),
         });
     }
 

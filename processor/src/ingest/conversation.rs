@@ -85,6 +85,11 @@ impl Conversation {
         replace(self.cwd.get_or_insert_default(), cwd);
     }
 
+    /// Sets the agent's version from here on, unless it is empty.
+    pub(crate) fn version(&mut self, version: &str) {
+        self.assembler.version(version);
+    }
+
     /// Sets the branch from here on, unless it is empty.
     pub(crate) fn git_branch(&mut self, branch: &str) {
         replace(self.git_branch.get_or_insert_default(), branch);

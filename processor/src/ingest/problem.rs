@@ -16,6 +16,11 @@ pub struct LineProblem {
     pub offset: ByteOffset,
     /// What was wrong.
     pub kind: ProblemKind,
+    /// Bytes that were not read for it: the line's, over the records or the problems in it, whichever are more. Of a document,
+    /// which is one line, that is what its records have on an average.
+    pub bytes: u64,
+    /// The version of the agent, as the transcript tells it before; empty where it tells none.
+    pub version: String,
 }
 
 /// What was wrong with a line.
@@ -37,20 +42,13 @@ pub enum ProblemKind {
     UnknownRecord(String),
 }
 
-/// Longest name of an unknown record kind that is kept, in bytes.
+/// Longest name of an unknown record kind, or of a version, that is kept, in bytes.
 const NAME_CAP: usize = 40;
 
 impl ProblemKind {
-    /// An unknown record kind, redacted: all but letters, digits and `-_./` becomes `_`.
+    /// An unknown record kind by its cleaned name.
     pub fn unknown_record(name: &str) -> Self {
-        let keep = |c: char| {
-            if c.is_ascii_alphanumeric() || "-_./".contains(c) {
-                c
-            } else {
-                '_'
-            }
-        };
-        Self::UnknownRecord(redact_head(name, NAME_CAP).chars().take(NAME_CAP).map(keep).collect())
+        Self::UnknownRecord(cleaned(name))
     }
 
     /// The kind's name in counters, `status` and logs.
@@ -65,6 +63,18 @@ impl ProblemKind {
             Self::UnknownRecord(name) => return Cow::Owned(format!("unknown-record:{name}")),
         })
     }
+}
+
+/// A name that a transcript gives, redacted and cut: all but letters, digits and `-_./+` becomes `_`.
+pub(crate) fn cleaned(name: &str) -> String {
+    let keep = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_./+".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    redact_head(name, NAME_CAP).chars().take(NAME_CAP).map(keep).collect()
 }
 
 #[cfg(test)]

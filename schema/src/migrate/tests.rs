@@ -32,7 +32,8 @@ fn migration_files_are_pinned() {
     0009_project_accessed_at_index 303457b342658fec
     0010_recollection_uses ba3741d790f7e24d
     0011_episode_lengths 9322e03893d81a4d
-    0014_instruction_files 2078507cc01be3cc
+    0012_unread_records d215f1f8f6cf8d38
+    0013_instruction_files 2078507cc01be3cc
     ");
 }
 
@@ -55,7 +56,7 @@ fn database_at(folder: &TempDir, version: usize) -> (Connection, PathBuf) {
 fn populate(db: &Connection, version: usize) {
     let hash = [9_u8; 32];
     let no_table = || Ok(());
-    let rows: [&dyn Fn() -> rusqlite::Result<()>; 12] = [
+    let rows: [&dyn Fn() -> rusqlite::Result<()>; 13] = [
         &|| {
             set_meta(db, "schema_version", &version.to_string())?;
             db.execute_batch(
@@ -111,6 +112,7 @@ fn populate(db: &Connection, version: usize) {
         &no_table,
         &|| db.execute_batch("INSERT INTO recollection_uses VALUES (1, 1, 'words')"),
         &no_table,
+        &|| db.execute_batch("INSERT INTO unread_records VALUES (1, 'malformed-json', 7, '2.1.0')"),
         &|| db.execute_batch("INSERT INTO instruction_files VALUES ('/p/AGENTS.md', '', '/p', NULL, 0, 1)"),
     ];
     rows.iter().take(version).for_each(|fill| fill().expect("fills"));
@@ -208,6 +210,7 @@ fn the_latest_schema_has_these_objects() {
     table sources
     table sqlite_sequence
     table tombstones
+    table unread_records
     ");
 }
 

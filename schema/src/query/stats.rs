@@ -8,12 +8,16 @@ use super::backlog::other_models;
 use crate::copy::with_suffix;
 use crate::error::QueryError;
 use crate::migrate::{self, meta};
-use crate::rows::{SourceProblem, StoreStats};
+use crate::open::quick_check;
+use crate::rows::{SourceProblem, StoreStats, Unread};
 use crate::write::{INDEX_ANALYSIS, current_model};
 
-const PROBLEMS: &str = "SELECT path, source_problems.kind, count, first_line, first_offset
+const PROBLEMS: &str = "SELECT path, source_problems.kind, count, first_line, first_offset, agent, mtime, bytes, version
     FROM source_problems JOIN sources ON sources.id = source_problems.source_id
+    LEFT JOIN unread_records ON unread_records.source_id = source_problems.source_id
+        AND unread_records.kind = source_problems.kind
     ORDER BY count DESC, path, source_problems.kind";
+const READ_BYTES: &str = "SELECT agent, sum(read_offset) FROM sources GROUP BY agent ORDER BY agent";
 
 impl Reader {
     /// Counts and sizes, all of one moment.
@@ -28,6 +32,18 @@ impl Reader {
             snapshot.finish()?;
             Ok(stats)
         })
+    }
+}
+
+impl Reader {
+    /// What SQLite's quick check finds, at most eight findings; none where the database is whole. It reads all of it.
+    ///
+    /// # Errors
+    /// What SQLite reports, of damage too great to go on.
+    pub fn damages(&self) -> Result<Vec<String>, QueryError> {
+        let mut findings = self.run("look through the database", quick_check)?;
+        findings.retain(|finding| finding != "ok");
+        Ok(findings)
     }
 }
 
@@ -54,6 +70,7 @@ fn count_all(db: &Connection, wal_bytes: u64) -> rusqlite::Result<StoreStats> {
         records: count(db, "SELECT coalesce(sum(records), 0) FROM sources")?,
         skipped: count(db, "SELECT coalesce(sum(skipped), 0) FROM sources")?,
         problems: problems(db)?,
+        read_bytes: read_bytes(db)?,
         tombstones: count(db, "SELECT count(*) FROM tombstones")?,
         db_bytes: count(db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")?,
         wal_bytes,
@@ -75,6 +92,11 @@ fn number(db: &Connection, key: &str) -> rusqlite::Result<u32> {
     Ok(meta(db, key)?.and_then(|value| value.parse().ok()).unwrap_or(0))
 }
 
+fn read_bytes(db: &Connection) -> rusqlite::Result<Vec<(String, u64)>> {
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64));
+    db.prepare_cached(READ_BYTES)?.query_map([], read)?.collect()
+}
+
 fn problems(db: &Connection) -> rusqlite::Result<Vec<SourceProblem>> {
     let read = |row: &Row<'_>| {
         Ok(SourceProblem {
@@ -83,6 +105,15 @@ fn problems(db: &Connection) -> rusqlite::Result<Vec<SourceProblem>> {
             count: row.get::<_, i64>(2)? as u64,
             first_line: row.get::<_, i64>(3)? as u64,
             first_offset: row.get(4)?,
+            agent: row.get(5)?,
+            written: row.get(6)?,
+            unread: match row.get::<_, Option<i64>>(7)? {
+                None => None,
+                Some(bytes) => Some(Unread {
+                    bytes: bytes as u64,
+                    version: row.get(8)?,
+                }),
+            },
         })
     };
     db.prepare_cached(PROBLEMS)?.query_map([], read)?.collect()

@@ -180,6 +180,17 @@ pub struct ProblemCount {
     pub first_line: u64,
     /// Where the first begins.
     pub first_offset: ByteOffset,
+    /// What they hold, where they are records of a kind that nobody knows.
+    pub unread: Option<Unread>,
+}
+
+/// What records of a kind that nobody knows hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    /// Bytes of them, since the last batch.
+    pub bytes: u64,
+    /// The agent's version that wrote the last of them; empty where the transcript tells none.
+    pub version: String,
 }
 
 /// How far a source has been read, and what its read bytes looked like.

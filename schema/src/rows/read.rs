@@ -2,7 +2,7 @@
 //! Filled by the query functions; nothing here is written back.
 
 use crate::ids::{EpisodeId, EpisodeUid, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
-use crate::rows::{Facets, Importance, Origin, RecollectionLog, SourcePosition};
+use crate::rows::{Facets, Importance, Origin, RecollectionLog, SourcePosition, Unread};
 use crate::units::{ByteOffset, UnixMillis};
 
 /// What scoring needs of an episode: no texts.
@@ -189,6 +189,12 @@ pub struct SourceProblem {
     pub first_line: u64,
     /// Where the first begins.
     pub first_offset: ByteOffset,
+    /// The agent's id.
+    pub agent: String,
+    /// When the source was written last.
+    pub written: UnixMillis,
+    /// What they hold, where they are records of a kind that nobody knows.
+    pub unread: Option<Unread>,
 }
 
 /// Counts for `status` and `doctor`.
@@ -216,6 +222,8 @@ pub struct StoreStats {
     pub skipped: u64,
     /// Skipped lines by file and kind, most first.
     pub problems: Vec<SourceProblem>,
+    /// Bytes read of each agent's transcripts that are read, by the agent's id.
+    pub read_bytes: Vec<(String, u64)>,
     /// Turns forgotten.
     pub tombstones: u64,
     /// Bytes of the database file.

@@ -108,11 +108,22 @@ pub(super) fn add_problems(db: &Connection, id: SourceId, source: &SourceUpdate,
          VALUES (:id, :kind, :count, :line, :offset)
          ON CONFLICT (source_id, kind) DO UPDATE SET count = count + excluded.count",
     )?;
+    let mut unread_statement = db.prepare_cached(
+        "INSERT INTO unread_records (source_id, kind, bytes, version)
+         VALUES (:id, :kind, :bytes, :version)
+         ON CONFLICT (source_id, kind) DO UPDATE SET
+             bytes = bytes + excluded.bytes, version = iif(excluded.version = '', version, excluded.version)",
+    )?;
     for problem in &source.problems {
         statement.execute(named_params! {
             ":id": id, ":kind": problem.kind, ":count": problem.count as i64,
             ":line": problem.first_line as i64, ":offset": problem.first_offset,
         })?;
+        if let Some(unread) = &problem.unread {
+            unread_statement.execute(named_params! {
+                ":id": id, ":kind": problem.kind, ":bytes": unread.bytes as i64, ":version": unread.version,
+            })?;
+        }
     }
     Ok(())
 }

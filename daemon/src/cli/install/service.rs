@@ -8,7 +8,7 @@ use crate::cli::surroundings::Surroundings;
 use crate::install::{CommandLine, Service};
 
 /// The service as this system's manager has it.
-pub(super) fn of_this_system(surroundings: &Surroundings, program: &str) -> Service {
+pub(in crate::cli) fn of_this_system(surroundings: &Surroundings, program: &str) -> Service {
     let uid = surroundings.places.uid();
     if cfg!(target_os = "macos") {
         return Service::launchd(&surroundings.home, program, uid);
@@ -54,19 +54,19 @@ pub(super) fn forget(service: &Service) -> Result<(), String> {
 }
 
 fn run_all(commands: &[CommandLine]) -> Result<(), String> {
-    commands.iter().try_for_each(run)
+    commands.iter().try_for_each(|command| run(command).map(drop))
 }
 
-/// Runs a command to its end; its own words, where it fails.
-fn run(command: &CommandLine) -> Result<(), String> {
+/// Runs a command to its end; what it writes, or its own words, where it fails.
+pub(in crate::cli) fn run(command: &CommandLine) -> Result<String, String> {
     let [program, arguments @ ..] = command.as_slice() else {
-        return Ok(());
+        return Ok(String::new());
     };
     let failed = |reason: &dyn std::fmt::Display| format!("`{}` failed: {reason}", command.join(" "));
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
     let output = output.map_err(|error| failed(&error))?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(failed(&said.lines().next().unwrap_or("it says nothing")))

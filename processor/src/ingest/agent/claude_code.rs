@@ -93,6 +93,7 @@ impl ClaudeCode {
 
     fn read(&mut self, record: &Record<'_>, start: ResumePoint) {
         self.assembler.records += 1;
+        self.assembler.version(record.version.as_str());
         if let Some(at) = time::parse(record.timestamp.as_str()) {
             self.last_time = at;
         }

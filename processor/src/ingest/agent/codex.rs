@@ -163,6 +163,7 @@ impl Codex {
         }
         self.begun = true;
         self.conversation.session(id);
+        self.conversation.version(meta.cli_version.as_str());
         self.conversation.cwd(meta.cwd.as_str());
         self.conversation.git_branch(meta.git.branch.as_str());
         if meta.source.subagent.0 {

@@ -97,6 +97,7 @@ impl CopilotCli {
     /// What the session's start says of all of it.
     fn begin(&mut self, data: &Data<'_>) {
         self.conversation.session(data.session_id.as_str());
+        self.conversation.version(data.version.as_str());
         self.place(data.context.cwd.as_str(), data.context.branch.as_str());
     }
 

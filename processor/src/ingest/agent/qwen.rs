@@ -141,6 +141,7 @@ impl Tell for Qwen {
         if !self.subagent {
             self.conversation.session(record.session.as_str());
         }
+        self.conversation.version(record.version.as_str());
         self.conversation.cwd(record.cwd.as_str());
         self.conversation.git_branch(record.git_branch.as_str());
         match (record.kind.as_str(), record.subtype.as_str()) {

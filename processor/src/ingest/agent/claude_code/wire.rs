@@ -21,6 +21,7 @@ wire_struct! {
         /// ISO 8601.
         "timestamp" => timestamp: Text<'a>,
         "cwd" => cwd: Text<'a>,
+        "version" => version: Text<'a>,
         /// Empty outside of git, `HEAD` when detached.
         "gitBranch" => git_branch: Text<'a>,
         "isSidechain" => is_sidechain: Flag,

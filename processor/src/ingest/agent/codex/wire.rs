@@ -49,6 +49,7 @@ wire_struct! {
         "type" => kind: Text<'a>,
         "id" => id: Text<'a>,
         "cwd" => cwd: Text<'a>,
+        "cli_version" => cli_version: Text<'a>,
         "git" => git: Git<'a>,
         /// `cli`, `vscode`, `exec`, or an object that tells of a subagent.
         "source" => source: Source<'a>,

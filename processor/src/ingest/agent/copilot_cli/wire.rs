@@ -21,6 +21,7 @@ wire_struct! {
     /// What an event tells.
     Data {
         "sessionId" => session_id: Text<'a>,
+        "copilotVersion" => version: Text<'a>,
         /// Of `session.start` and `session.resume`; `session.context_changed` has its fields itself.
         "context" => context: Place<'a>,
         "cwd" => cwd: Text<'a>,

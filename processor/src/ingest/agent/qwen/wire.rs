@@ -16,6 +16,7 @@ wire_struct! {
         "type" => kind: Text<'a>,
         "subtype" => subtype: Text<'a>,
         "cwd" => cwd: Text<'a>,
+        "version" => version: Text<'a>,
         "gitBranch" => git_branch: Text<'a>,
         /// Who a user message is from, where it says so: `real_user`, `goal_control`, …
         "provenance" => provenance: Text<'a>,

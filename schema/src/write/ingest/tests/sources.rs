@@ -2,7 +2,7 @@
 
 use super::{check, check_batch, outcome, row};
 use crate::testing::{Store, batch, in_project, session, source, turn};
-use crate::{ByteOffset, FieldWeights, MatchExpression, ProblemCount, Scope, UnixMillis};
+use crate::{ByteOffset, FieldWeights, MatchExpression, ProblemCount, Scope, UnixMillis, Unread};
 
 #[test]
 fn replaced_content_retires_what_was_not_seen_again() {
@@ -82,6 +82,10 @@ fn the_source_goes_along_with_its_turns() {
         count,
         first_line,
         first_offset: ByteOffset(9),
+        unread: Some(Unread {
+            bytes: count * 10,
+            version: if first_line == 3 { "2.1.0".to_owned() } else { String::new() },
+        }),
     };
     (pass.source.skipped_delta, pass.source.problems) = (2, vec![problem(2, 3)]);
     store.writer.ingest(&pass).expect("stores");
@@ -98,6 +102,16 @@ fn the_source_goes_along_with_its_turns() {
         stats.problems.iter().map(|it| (it.count, it.first_line)).collect::<Vec<_>>(),
         [(3, 3)]
     );
+    let unread = Unread {
+        bytes: 30,
+        version: "2.1.0".to_owned(),
+    };
+    assert_eq!(
+        stats.problems[0].unread,
+        Some(unread),
+        "a version that is not told again stays"
+    );
+    assert_eq!(stats.read_bytes, [("claude-code".to_owned(), u64::from(u32::MAX) * 8)]);
     (pass.source.generation, pass.source.problems) = (1, Vec::new());
     store.writer.ingest(&pass).expect("stores");
     let row = store.reader().source(&pass.source.path).expect("reads").expect("is known");

@@ -1,0 +1,201 @@
+//! `remembrancer doctor`: looks at everything, prints a line for each finding, and fails where anything does not work.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use remembrancer_hooks::places::Places;
+use remembrancer_hooks::protocol::{Answer, Reply, Request};
+use remembrancer_hooks::{Agent, Client};
+use remembrancer_processor::Stopwatch;
+use remembrancer_schema::Reader;
+use serde_json::{Value, json};
+
+use super::error::{CliError, Kind};
+use super::install::{ask_manager, parse_agent, service_of_this_system};
+use super::surroundings::{Surroundings, hook_beside};
+use super::try_it::exclusions;
+use crate::causes::with_causes;
+use crate::cli::output::say;
+use crate::doctor::agents::{Examined, Transcripts};
+use crate::doctor::running::{Elsewhere, Running, Service};
+use crate::doctor::{Check, Verdict, store};
+use crate::exclusions::Exclusions;
+use crate::roots::Roots;
+use crate::scan;
+
+/// How long the daemon's answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Args)]
+pub(super) struct DoctorArguments {
+    /// This agent and no other; may be given several times. Without it, all that are on this machine.
+    #[arg(long = "agent", value_name = "NAME", value_parser = parse_agent)]
+    agents: Vec<Agent>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Looks at everything.
+pub(super) fn run(arguments: &DoctorArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    report(arguments, &examine(arguments, surroundings)?)
+}
+
+/// Settings that can't be read are the only finding: without them nothing else can be told.
+pub(super) fn without_surroundings(arguments: &DoctorArguments, error: &CliError) -> Result<(), CliError> {
+    let check = Check::failed("settings", error.message(), "correct them, and run this again");
+    report(arguments, &[check])
+}
+
+fn report(arguments: &DoctorArguments, checks: &[Check]) -> Result<(), CliError> {
+    let of = |verdict| checks.iter().filter(|check| check.verdict == verdict).count();
+    let (failed, warnings) = (of(Verdict::Failed), of(Verdict::Warning));
+    if arguments.json {
+        let checks: Vec<Value> = checks.iter().map(Check::json).collect();
+        say!("{:#}", json!({"checks": checks, "failed": failed, "warnings": warnings}));
+    } else {
+        checks.iter().for_each(print);
+        say!("{} checks, {warnings} warnings, {failed} failed", checks.len());
+    }
+    if failed == 0 {
+        return Ok(());
+    }
+    Err(CliError::new(Kind::Failed, "not everything works"))
+}
+
+fn print(check: &Check) {
+    let (verdict, subject, found) = (check.verdict.as_str(), check.subject, &check.found);
+    match &check.remedy {
+        Some(remedy) => say!("{verdict:<8} {subject:<12} {found}; {remedy}"),
+        None => say!("{verdict:<8} {subject:<12} {found}"),
+    }
+}
+
+fn examine(arguments: &DoctorArguments, surroundings: &Surroundings) -> Result<Vec<Check>, CliError> {
+    let places = &surroundings.places;
+    let mut checks = vec![Check::ok("settings", settings(places))];
+    let running = running(surroundings);
+    checks.extend(running.checks());
+    let reader = Reader::open(&places.database_file());
+    checks.extend(memory(
+        surroundings,
+        &running,
+        reader.as_ref().map_err(|error| with_causes(error)),
+    ));
+    let hook = hook_beside(&std::env::current_exe()?)?;
+    let cwd = std::env::current_dir()?.display().to_string();
+    let known = reader.ok().and_then(|reader| reader.sources().ok()).unwrap_or_default();
+    let known = known.into_iter().map(|source| PathBuf::from(source.path)).collect();
+    let exclusions = Exclusions::of_settings(&exclusions(surroundings)?);
+    let chosen = chosen(arguments, surroundings);
+    if chosen.is_empty() {
+        let found = "none of the coding agents that are known has a folder in your home";
+        checks.push(Check::warning("agents", found, "start yours once"));
+    }
+    for agent in chosen {
+        let examined = Examined {
+            agent,
+            folder: surroundings.settings_folder(agent.registration()),
+            hook: &hook,
+            answers_probes: running.is_ours(),
+            cwd: &cwd,
+        };
+        checks.extend(examined.hook());
+        checks.extend(examined.transcripts(&transcripts(agent, surroundings, &exclusions, &known)));
+    }
+    Ok(checks)
+}
+
+fn settings(places: &Places) -> String {
+    let file = places.config_file();
+    if file.exists() {
+        format!("{} is valid", file.display())
+    } else {
+        "all at their defaults".to_owned()
+    }
+}
+
+/// The agents that are asked for, or those whose folders are there.
+fn chosen(arguments: &DoctorArguments, surroundings: &Surroundings) -> Vec<Agent> {
+    let asked_for = |agent: &Agent| match arguments.agents.as_slice() {
+        [] => surroundings.settings_folder(agent.registration()).is_dir(),
+        named => named.contains(agent),
+    };
+    Agent::ALL.iter().copied().filter(asked_for).collect()
+}
+
+fn running(surroundings: &Surroundings) -> Running {
+    let places = &surroundings.places;
+    let mut watch = Stopwatch::start();
+    let ping = ask(places, &Request::Ping);
+    watch.lap("ping");
+    let without_variable = match places.without_explicit_socket() {
+        None => Elsewhere::Here,
+        Some(places) => {
+            let pid = ask(&places, &Request::Ping).ok().and_then(|answer| answer["pid"].as_u64());
+            pid.map_or(Elsewhere::Nobody, Elsewhere::Process)
+        }
+    };
+    Running {
+        status: ask(places, &Request::Status).unwrap_or_default(),
+        ping: ping.map(|answer| (answer, watch.total())),
+        uid: places.uid(),
+        without_variable,
+        service: service(surroundings),
+    }
+}
+
+fn ask(places: &Places, request: &Request) -> Result<Value, String> {
+    match Client::new(places.clone()).call(request, PATIENCE) {
+        Ok(Reply::Answer(Answer { ok: true, data, .. })) => Ok(data),
+        Ok(Reply::Answer(Answer { error, .. })) => Err(error.unwrap_or_default()),
+        Ok(Reply::Recall(_)) => Err("the daemon answered something else".to_owned()),
+        Err(error) => Err(with_causes(&error)),
+    }
+}
+
+fn service(surroundings: &Surroundings) -> Service {
+    let service = service_of_this_system(surroundings, "remembrancer");
+    if ask_manager(&service.answers).is_err() {
+        return Service::NoManager;
+    }
+    if ask_manager(&service.runs).is_err() {
+        return Service::Stopped;
+    }
+    let linger = service.lingers.as_ref().and_then(|question| ask_manager(question).ok());
+    Service::Runs {
+        lingers: linger.map(|said| said.trim() == "yes"),
+    }
+}
+
+/// All that is found of the memory.
+fn memory(surroundings: &Surroundings, running: &Running, reader: Result<&Reader, String>) -> Vec<Check> {
+    let places = &surroundings.places;
+    let unusable = |problem| Check::failed("memory", problem, "start the daemon again, and see what it says");
+    let reader = match reader {
+        Ok(reader) => reader,
+        Err(problem) => return vec![unusable(problem)],
+    };
+    let mut checks = store::database(reader).unwrap_or_else(|error| vec![unusable(with_causes(&error))]);
+    checks.extend(store::folders(places));
+    checks.extend(store::watches(surroundings.roots().folders()));
+    if running.is_ours() {
+        let given_back = store::gives_back(reader, &Client::new(places.clone()));
+        checks.extend(given_back.unwrap_or_else(|error| Some(unusable(with_causes(&error)))));
+    }
+    checks
+}
+
+fn transcripts(agent: Agent, surroundings: &Surroundings, exclusions: &Exclusions, known: &HashSet<PathBuf>) -> Transcripts {
+    let all = surroundings.roots();
+    let roots = Roots::new(all.iter().filter(|root| root.agent.id() == agent.id()).cloned().collect());
+    let found = scan::scan(&roots, exclusions);
+    Transcripts {
+        folders: roots.folders().filter(|folder| folder.exists()).map(PathBuf::from).collect(),
+        read: found.files.iter().filter(|file| known.contains(&file.path)).count(),
+        found: found.files.len(),
+        problems: found.problems.into_iter().map(|problem| problem.message).collect(),
+    }
+}

@@ -1,0 +1,336 @@
+//! One agent: is the hook registered, switched on, trusted, the same version as this program, and does it do what it is for? Are its
+//! transcripts read? The agent's folder and what is known of the daemon come in, checks go out.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use remembrancer_hooks::clock::BUDGET;
+use remembrancer_hooks::{Agent, PluginSign, VERSION};
+use serde_json::Value;
+
+use super::Check;
+use super::host::{self, Heard, Ran};
+use crate::install::{Registered, registered, values};
+
+/// An agent on this machine.
+pub(crate) struct Examined<'a> {
+    /// Which.
+    pub agent: Agent,
+    /// The folder of its settings.
+    pub folder: PathBuf,
+    /// The hook that belongs to this program.
+    pub hook: &'a Path,
+    /// Whether the daemon runs, in this program's version: another would take a probe for a prompt.
+    pub answers_probes: bool,
+    /// A folder to fire the hook in.
+    pub cwd: &'a str,
+}
+
+/// What was found of an agent's transcripts.
+pub(crate) struct Transcripts {
+    /// The folders that exist.
+    pub folders: Vec<PathBuf>,
+    /// How many there are.
+    pub found: usize,
+    /// How many of them the memory knows.
+    pub read: usize,
+    /// What can't be read, and what to do.
+    pub problems: Vec<String>,
+}
+
+impl Examined<'_> {
+    /// Everything about the hook.
+    pub(crate) fn hook(&self) -> Vec<Check> {
+        let entries = match registered(&self.folder, self.agent) {
+            Ok(entries) => entries,
+            Err(problem) => return vec![self.failed(format!("its settings are not valid: {problem}"), "correct it there")],
+        };
+        let mut checks = vec![self.registration(&entries)];
+        checks.extend(self.doubled(&entries));
+        checks.extend(self.switched_off());
+        if !entries.is_empty() {
+            checks.extend(self.trust(&entries));
+            checks.extend(self.programs(&entries));
+            checks.extend(self.played(&entries));
+        }
+        checks
+    }
+
+    fn registration(&self, entries: &[Registered]) -> Check {
+        let install = format!("run `remembrancer install --agent {}`", self.agent.id());
+        if entries.is_empty() {
+            return if self.has_plugin() {
+                self.ok("the hook comes by the plugin; what the plugin runs is not looked at")
+            } else {
+                self.failed("the hook is not registered", install)
+            };
+        }
+        let is_there = |event: &str| entries.iter().any(|entry| entry.event == event);
+        let events: Vec<&str> = self.agent.events().map(|(event, _)| event).collect();
+        let missing: Vec<&str> = events.iter().copied().filter(|event| !is_there(event)).collect();
+        let files: BTreeSet<String> = entries.iter().map(|entry| entry.file.display().to_string()).collect();
+        let files = Vec::from_iter(files).join(", ");
+        if missing.is_empty() {
+            self.ok(format!("registered for {} in {files}", events.join(", ")))
+        } else {
+            self.failed(format!("not registered for {} in {files}", missing.join(", ")), install)
+        }
+    }
+
+    fn doubled(&self, entries: &[Registered]) -> Option<Check> {
+        let of = |event: &str| entries.iter().filter(|entry| entry.event == event).count();
+        let twice = entries.iter().find(|entry| of(&entry.event) > 1);
+        if let Some(entry) = twice {
+            let found = format!("{} has {} entries of the hook", entry.event, of(&entry.event));
+            return Some(self.warning(found, format!("remove all but one in {}", entry.file.display())));
+        }
+        (!entries.is_empty() && self.has_plugin()).then(|| {
+            let remedy = format!(
+                "switch the plugin off, or run `remembrancer uninstall --agent {}`",
+                self.agent.id()
+            );
+            self.warning("the hook is run twice, by the plugin and by the settings", remedy)
+        })
+    }
+
+    fn has_plugin(&self) -> bool {
+        match &self.agent.host_side().plugin {
+            None => false,
+            Some(PluginSign::Folder(folder)) => self.folder.join(folder).is_dir(),
+            Some(PluginSign::Listed { file, key }) => {
+                let settings = values(&self.folder.join(file)).ok().flatten().unwrap_or_default();
+                let is_on = |value: &Value| *value == Value::Bool(true) || value.is_object() && value["enabled"] != false;
+                let is_ours = |(name, value): (&String, &Value)| name.starts_with("remembrancer@") && is_on(value);
+                settings[*key].as_object().is_some_and(|plugins| plugins.iter().any(is_ours))
+            }
+        }
+    }
+
+    fn switched_off(&self) -> Vec<Check> {
+        let mut checks = Vec::new();
+        for switch in self.agent.host_side().off_switches {
+            let file = self.folder.join(switch.file);
+            let Some(settings) = values(&file).ok().flatten() else {
+                continue;
+            };
+            let value = switch.path.iter().fold(&settings, |value, key| &value[*key]);
+            if *value == Value::Bool(switch.off) {
+                let found = format!(
+                    "{} runs no hooks: {} has {} = {}",
+                    self.name(),
+                    file.display(),
+                    switch.path.join("."),
+                    switch.off
+                );
+                checks.push(self.failed(found, format!("set it to {}", !switch.off)));
+            }
+        }
+        checks
+    }
+
+    /// A host that asks notes for each entry, by file, event and place, what its user said. The hash of what was trusted is not made
+    /// again here: only the host can say that an entry has not changed since.
+    fn trust(&self, entries: &[Registered]) -> Option<Check> {
+        let file = self.folder.join(self.agent.host_side().trusted_in?);
+        let settings = values(&file).ok().flatten().unwrap_or_default();
+        let state = &settings["hooks"]["state"];
+        let is_trusted = |entry: &&Registered| {
+            let state = &state[&trust_key(entry)];
+            state["trusted_hash"].is_string() && state["enabled"] != false
+        };
+        let trusted = entries.iter().filter(is_trusted).count();
+        Some(if trusted == entries.len() {
+            self.ok(format!("all {trusted} entries are trusted in {}", file.display()))
+        } else {
+            let found = format!(
+                "{} of {} entries are not trusted, and are not run",
+                entries.len() - trusted,
+                entries.len()
+            );
+            self.failed(found, format!("start {}, and say yes to them in `/hooks`", self.name()))
+        })
+    }
+
+    /// Each program that is registered, once.
+    fn programs(&self, entries: &[Registered]) -> Vec<Check> {
+        let mut seen = BTreeSet::new();
+        let new = entries
+            .iter()
+            .filter(|entry| seen.insert(&entry.command[entry.program.clone()]));
+        new.map(|entry| self.program(entry)).collect()
+    }
+
+    fn program(&self, entry: &Registered) -> Check {
+        let program = &entry.command[entry.program.clone()];
+        let install = format!("run `remembrancer install --agent {}`", self.agent.id());
+        match host::version(entry) {
+            Ran::Wrote { stdout, .. } if stdout.trim() == format!("remembrancer-hook {VERSION}") => {
+                self.ok(format!("{program} is version {VERSION}, as this program"))
+            }
+            Ran::Wrote { stdout, .. } => {
+                let said = stdout.lines().next().unwrap_or("nothing");
+                let found = format!("{program} is another version ({said}) than this program's {VERSION}");
+                self.failed(found, format!("{install}, which names {}", self.hook.display()))
+            }
+            broken => self.failed(format!("{program}: {}", why_not(&broken)), install),
+        }
+    }
+
+    fn played(&self, entries: &[Registered]) -> Option<Check> {
+        let event = self.agent.answered_event()?;
+        let entry = entries.iter().find(|entry| entry.event == event)?;
+        if !self.answers_probes {
+            let found = format!("{event} could not be played: no daemon of this version answers");
+            return Some(self.failed(found, "see `daemon` above"));
+        }
+        let name = self.name();
+        Some(match host::fire(entry, self.agent, self.cwd) {
+            Heard::Answer { took } if host::is_in_time(took) => self.ok(format!(
+                "played {event}: the answer came in {} ms of {}, in the shape that {name} takes; the model sees it",
+                took.as_millis(),
+                BUDGET.as_millis()
+            )),
+            Heard::Answer { took } => {
+                let found = format!(
+                    "played {event}: the model sees the answer, but only after {} ms",
+                    took.as_millis()
+                );
+                self.warning(found, "see whether the machine is busy, and run this again")
+            }
+            Heard::Nothing { took } => {
+                let found = format!("played {event}: nothing came back, after {} ms", took.as_millis());
+                self.failed(
+                    found,
+                    "see that the hook finds the daemon (REMEMBRANCER_SOCKET), and run this again in half a minute",
+                )
+            }
+            Heard::Another => self.failed(
+                format!("played {event}: what came back is not the daemon's answer"),
+                "see what the registered command runs",
+            ),
+            Heard::Refused => self.failed(
+                format!("played {event}: {name} would refuse what came back"),
+                "see that the registered command writes nothing of its own",
+            ),
+            Heard::Broken(broken) => self.failed(
+                format!("played {event}: {}", why_not(&broken)),
+                format!("run `remembrancer install --agent {}`", self.agent.id()),
+            ),
+        })
+    }
+
+    /// What became of the transcripts.
+    pub(crate) fn transcripts(&self, transcripts: &Transcripts) -> Vec<Check> {
+        let mut checks: Vec<Check> = transcripts
+            .problems
+            .iter()
+            .map(|problem| self.warning(problem, "then run this again"))
+            .collect();
+        let Transcripts {
+            folders, found, read, ..
+        } = transcripts;
+        let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        checks.push(if folders.is_empty() {
+            self.ok("no transcripts yet")
+        } else if read < found {
+            self.warning(
+                format!("{read} of {found} transcripts in {} are read", names.join(", ")),
+                "wait for `remembrancer status --flush`; it names what can't be read",
+            )
+        } else {
+            self.ok(format!("all {found} transcripts in {} are read", names.join(", ")))
+        });
+        checks
+    }
+
+    fn name(&self) -> &'static str {
+        self.agent.registration().name
+    }
+
+    fn ok(&self, found: impl Into<String>) -> Check {
+        Check::ok(self.agent.id(), found)
+    }
+
+    fn warning(&self, found: impl Into<String>, remedy: impl Into<String>) -> Check {
+        Check::warning(self.agent.id(), found, remedy)
+    }
+
+    fn failed(&self, found: impl Into<String>, remedy: impl Into<String>) -> Check {
+        Check::failed(self.agent.id(), found, remedy)
+    }
+}
+
+/// `<file>:<event in snake_case>:<group>:<handler>`, the name under which Codex keeps what was said of an entry.
+fn trust_key(entry: &Registered) -> String {
+    let mut event = String::new();
+    for c in entry.event.chars() {
+        if c.is_ascii_uppercase() && !event.is_empty() {
+            event.push('_');
+        }
+        event.push(c.to_ascii_lowercase());
+    }
+    let (group, handler) = entry.place;
+    format!("{}:{event}:{group}:{handler}", entry.file.display())
+}
+
+fn why_not(ran: &Ran) -> String {
+    match ran {
+        Ran::NotThere => "there is no such program".to_owned(),
+        Ran::NotExecutable => "it may not be run".to_owned(),
+        Ran::Failed(reason) => reason.clone(),
+        Ran::Wrote { .. } => "it runs".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Verdict;
+
+    fn examined(folder: &Path) -> Examined<'_> {
+        Examined {
+            agent: Agent::CODEX,
+            folder: folder.to_owned(),
+            hook: Path::new("/opt/remembrancer-hook"),
+            answers_probes: false,
+            cwd: "/",
+        }
+    }
+
+    #[test]
+    fn an_entry_is_trusted_under_its_file_event_and_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = Registered {
+            file: folder.path().join("hooks.json"),
+            event: "UserPromptSubmit".to_owned(),
+            place: (1, 0),
+            command: "remembrancer-hook".to_owned(),
+            arguments: None,
+            program: 0..17,
+            shell: "sh",
+        };
+        let verdict = |state: &str| {
+            let text = format!(
+                "[hooks.state.\"{}/hooks.json:user_prompt_submit:1:0\"]\n{state}\n",
+                folder.path().display()
+            );
+            fs_err::write(folder.path().join("config.toml"), text).unwrap();
+            examined(folder.path()).trust(std::slice::from_ref(&entry)).unwrap().verdict
+        };
+        assert_eq!(verdict("trusted_hash = \"sha256:0\""), Verdict::Ok);
+        assert_eq!(verdict("trusted_hash = \"sha256:0\"\nenabled = false"), Verdict::Failed);
+        assert_eq!(verdict(""), Verdict::Failed);
+    }
+
+    #[test]
+    fn a_plugin_is_on_or_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let is_on = |text: &str| {
+            fs_err::write(folder.path().join("config.toml"), text).unwrap();
+            examined(folder.path()).has_plugin()
+        };
+        assert!(is_on("[plugins.\"remembrancer@remembrancer\"]\n"));
+        assert!(!is_on("[plugins.\"remembrancer@remembrancer\"]\nenabled = false\n"));
+        assert!(!is_on("[plugins.\"other@remembrancer\"]\n"));
+    }
+}

@@ -1,0 +1,249 @@
+//! The memory: is the database whole, of one version, private, with room to grow, and does it give back what is in it? Paths and a
+//! reader come in, checks go out. Nothing is written.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use remembrancer_hooks::Client;
+use remembrancer_hooks::places::Places;
+use remembrancer_hooks::protocol::{RecallRequest, Reply, Request};
+use remembrancer_processor::{Deadline, Stopwatch};
+use remembrancer_schema::{EpisodeText, QueryError, Reader, Scope};
+use serde_json::Value;
+use walkdir::WalkDir;
+
+use super::Check;
+use super::host::probe_session;
+use crate::causes::with_causes;
+use crate::clock;
+use crate::drift;
+
+const MEMORY: &str = "memory";
+
+/// How long the look through the database may take; a very large one is not seen to its end.
+const LOOK_THROUGH: Duration = Duration::from_secs(10);
+/// Below this the daemon soon can't write; below that it can't fold its log into the database.
+const LITTLE_ROOM: u64 = 1024 * 1024 * 1024;
+const NO_ROOM: u64 = 64 * 1024 * 1024;
+/// Episodes that are asked for again.
+const ASKED_AGAIN: usize = 3;
+/// Of these that were used last.
+const USED_LAST: usize = 50;
+/// As many characters make a question, and not a word or a pasted page.
+const QUESTION_CHARS: std::ops::Range<usize> = 40..400;
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Whether the database is whole and of one version.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn database(reader: &Reader) -> Result<Vec<Check>, QueryError> {
+    let stats = reader.stats()?;
+    let mut checks = Vec::new();
+    let version = stats.schema_version;
+    checks.push(if version == stats.meta_schema_version {
+        let found = format!(
+            "{} episodes of {} sessions, schema version {version}",
+            stats.episodes, stats.sessions
+        );
+        Check::ok(MEMORY, found)
+    } else {
+        let found = format!(
+            "the database calls itself version {version}, and its own notes say {}",
+            stats.meta_schema_version
+        );
+        Check::failed(
+            MEMORY,
+            found,
+            "put back the copy beside it that was made before the last migration",
+        )
+    });
+    let (passed_over, notices) = drift::status(&stats);
+    checks.push(formats(&passed_over));
+    let warn = |notice| Check::warning(MEMORY, notice, "see whether there is a newer version, or report the kind");
+    checks.extend(notices.into_iter().map(warn));
+    let deadline = Deadline::after(LOOK_THROUGH);
+    reader.set_deadline_check(Some(Box::new(move || deadline.has_passed())));
+    checks.push(match reader.damages() {
+        Ok(damages) => whole(&damages),
+        Err(QueryError::Interrupted { .. }) => Check::ok(
+            MEMORY,
+            format!(
+                "no damage found in {} s; the database is too large to be looked through here",
+                LOOK_THROUGH.as_secs()
+            ),
+        ),
+        Err(error) => whole(&[with_causes(&error)]),
+    });
+    reader.set_deadline_check(None);
+    Ok(checks)
+}
+
+/// Which records were passed over for their kind, by agent and version.
+fn formats(passed_over: &[Value]) -> Check {
+    let unknown = passed_over.iter().filter_map(|kind| {
+        let name = kind["kind"].as_str()?.strip_prefix("unknown-record:")?;
+        let writer = format!(
+            "{} {}",
+            kind["agent"].as_str().unwrap_or_default(),
+            kind["version"].as_str().unwrap_or_default()
+        );
+        Some(format!("{} x {name} ({})", kind["count"], writer.trim_end()))
+    });
+    let unknown: Vec<String> = unknown.collect();
+    if unknown.is_empty() {
+        return Check::ok(MEMORY, "every kind of record in the transcripts is known");
+    }
+    Check::ok(
+        MEMORY,
+        format!("records of unknown kinds were passed over: {}", unknown.join(", ")),
+    )
+}
+
+fn whole(damages: &[String]) -> Check {
+    match damages.first() {
+        None => Check::ok(MEMORY, "the database is whole"),
+        Some(damage) => Check::failed(
+            MEMORY,
+            format!("the database is damaged: {damage}"),
+            "start the daemon again, which mends its index or says what to do",
+        ),
+    }
+}
+
+/// Whether nobody else can read what is kept, its owner can write it, and there is room for more.
+pub(crate) fn folders(places: &Places) -> Vec<Check> {
+    let mut checks = vec![privacy(places)];
+    if let Ok(system) = rustix::fs::statvfs(places.data_dir()) {
+        let room = system.f_bavail.saturating_mul(system.f_frsize);
+        checks.push(room_left(room, &places.data_dir()));
+    }
+    checks
+}
+
+fn privacy(places: &Places) -> Check {
+    let roots = [places.data_dir(), places.state_dir()];
+    let entries = roots.iter().flat_map(WalkDir::new).flatten();
+    let open: Vec<PathBuf> = entries
+        .filter(|entry| {
+            let Ok(metadata) = entry.metadata() else { return false };
+            let needed = if metadata.is_dir() { 0o700 } else { 0o600 };
+            let mode = metadata.mode();
+            let is_ours = metadata.uid() == places.uid() && mode & 0o077 == 0 && mode & needed == needed;
+            (metadata.is_dir() || metadata.is_file()) && !is_ours
+        })
+        .map(walkdir::DirEntry::into_path)
+        .collect();
+    match open.first() {
+        None => Check::ok(MEMORY, format!("{} is yours alone", places.data_dir().display())),
+        Some(first) => Check::failed(
+            MEMORY,
+            format!(
+                "{} paths are not yours alone to read and write, the first is {}",
+                open.len(),
+                first.display()
+            ),
+            format!("`chmod -R u+rwX,go-rwx {} {}`", roots[0].display(), roots[1].display()),
+        ),
+    }
+}
+
+fn room_left(room: u64, folder: &Path) -> Check {
+    let found = format!("{:.1} GB are free for {}", room as f64 / 1e9, folder.display());
+    match room {
+        0..NO_ROOM => Check::failed(MEMORY, found, "make room there; until then nothing new is kept"),
+        NO_ROOM..LITTLE_ROOM => Check::warning(MEMORY, found, "make room there soon"),
+        LITTLE_ROOM.. => Check::ok(MEMORY, found),
+    }
+}
+
+/// Whether the system lets every folder of transcripts be watched; nothing where it sets no such bound.
+pub(crate) fn watches<'a>(roots: impl Iterator<Item = &'a Path>) -> Option<Check> {
+    let allowed: usize = fs_err::read_to_string("/proc/sys/fs/inotify/max_user_watches")
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
+    let below = |root| WalkDir::new(root).into_iter().flatten();
+    let needed = roots.flat_map(below).filter(|entry| entry.file_type().is_dir()).count();
+    let found = format!("{needed} folders are watched, of {allowed} that the system allows all your programs");
+    Some(if needed.saturating_mul(2) <= allowed {
+        Check::ok(MEMORY, found)
+    } else {
+        Check::warning(
+            MEMORY,
+            found,
+            "raise fs.inotify.max_user_watches; a folder that is not watched is read late",
+        )
+    })
+}
+
+/// Asks the running daemon some of what the memory holds again, by probes: one of them at least must come back. Nothing where the
+/// memory holds no question yet, or where it recalls nothing now.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn gives_back(reader: &Reader, client: &Client) -> Result<Option<Check>, QueryError> {
+    if reader.paused()?.is_some_and(|pause| pause.holds_at(clock::now())) {
+        return Ok(None);
+    }
+    let texts = reader.texts(&reader.recently_accessed(Scope::All, USED_LAST)?)?;
+    let is_question = |text: &&EpisodeText| text.part == 0 && QUESTION_CHARS.contains(&text.prompt.chars().count());
+    let asked: Vec<&EpisodeText> = texts.iter().filter(is_question).take(ASKED_AGAIN).collect();
+    if asked.is_empty() {
+        return Ok(None);
+    }
+    for text in &asked {
+        let mut watch = Stopwatch::start();
+        if is_given_back(text, client) {
+            watch.lap("recall");
+            let found = format!(
+                "an episode that was asked for again came back in {} ms",
+                watch.total().as_millis()
+            );
+            return Ok(Some(Check::ok(MEMORY, found)));
+        }
+    }
+    let found = format!("of {} episodes that were asked for again none came back", asked.len());
+    Ok(Some(Check::warning(
+        MEMORY,
+        found,
+        "see `remembrancer recall` with a prompt of yours",
+    )))
+}
+
+fn is_given_back(text: &EpisodeText, client: &Client) -> bool {
+    let request = Request::Recall(RecallRequest {
+        agent: text.agent.clone(),
+        session: probe_session(),
+        cwd: text.cwd.clone(),
+        prompt: text.prompt.clone(),
+        at_start: false,
+        deadline_ns: None,
+        prompt_id: None,
+        transcript: None,
+        all_projects: true,
+    });
+    match client.call(&request, PATIENCE) {
+        Ok(Reply::Recall(reply)) => reply.shown.iter().any(|shown| shown.id == text.uid.short()),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::doctor::Verdict;
+
+    #[rstest]
+    #[case::none(0, Verdict::Failed)]
+    #[case::little(NO_ROOM, Verdict::Warning)]
+    #[case::enough(LITTLE_ROOM, Verdict::Ok)]
+    fn room_is_judged(#[case] room: u64, #[case] expected: Verdict) {
+        assert_eq!(room_left(room, Path::new("/")).verdict, expected);
+    }
+}
