@@ -225,6 +225,7 @@ fn what_is_broken_fails_and_is_named() {
             !passed && holds(&checks, subject, "FAILED", finding),
             "{finding}: {checks:#?}"
         );
+        assert!(!holds(&checks, subject, "ok", "the model sees it"), "{finding}: {checks:#?}");
         fs_err::write(&file, whole).unwrap();
     }
     let data = sandbox.places().data_dir();

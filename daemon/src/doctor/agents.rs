@@ -8,8 +8,8 @@ use remembrancer_hooks::clock::BUDGET;
 use remembrancer_hooks::{Agent, PluginSign, VERSION};
 use serde_json::Value;
 
-use super::Check;
 use super::host::{self, Heard, Ran};
+use super::{Check, Verdict};
 use crate::install::{Registered, registered, values};
 
 /// An agent on this machine.
@@ -50,8 +50,9 @@ impl Examined<'_> {
         checks.extend(self.switched_off());
         if !entries.is_empty() {
             checks.extend(self.trust(&entries));
+            let is_run = checks.iter().all(|check| check.verdict != Verdict::Failed);
             checks.extend(self.programs(&entries));
-            checks.extend(self.played(&entries));
+            checks.extend(self.played(&entries, is_run));
         }
         checks
     }
@@ -176,7 +177,8 @@ impl Examined<'_> {
         }
     }
 
-    fn played(&self, entries: &[Registered]) -> Option<Check> {
+    /// Plays the host, which itself may run no hooks as it is set up now.
+    fn played(&self, entries: &[Registered], is_run: bool) -> Option<Check> {
         let event = self.agent.answered_event()?;
         let entry = entries.iter().find(|entry| entry.event == event)?;
         if !self.answers_probes {
@@ -184,15 +186,16 @@ impl Examined<'_> {
             return Some(self.failed(found, "see `daemon` above"));
         }
         let name = self.name();
+        let sees = if is_run { "sees" } else { "would see" };
         Some(match host::fire(entry, self.agent, self.cwd) {
             Heard::Answer { took } if host::is_in_time(took) => self.ok(format!(
-                "played {event}: the answer came in {} ms of {}, in the shape that {name} takes; the model sees it",
+                "played {event}: the answer came in {} ms of {}, in the shape that {name} takes; the model {sees} it",
                 took.as_millis(),
                 BUDGET.as_millis()
             )),
             Heard::Answer { took } => {
                 let found = format!(
-                    "played {event}: the model sees the answer, but only after {} ms",
+                    "played {event}: the model {sees} the answer, but only after {} ms",
                     took.as_millis()
                 );
                 self.warning(found, "see whether the machine is busy, and run this again")
@@ -285,7 +288,6 @@ fn why_not(ran: &Ran) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Verdict;
 
     fn examined(folder: &Path) -> Examined<'_> {
         Examined {
