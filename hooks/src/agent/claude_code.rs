@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Act, CommandForm, Host, HostSide, Limits, MachineText, OffSwitch, PluginSign, Registration, Room, TimeLimit, host_side};
+use super::{
+    Act, CommandForm, Host, HostSide, Limits, MachineText, OffSwitch, PluginSign, Registration, Room, TimeLimit, host_side,
+};
 
 /// After a compaction what was added before is gone from the context. Stop and compaction are when a turn has just been written.
 pub(super) const HOST: Host = Host {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Act, CommandForm, Host, HostSide, Limits, MachineText, OffSwitch, PluginSign, Registration, Room, TimeLimit, claude_code, host_side,
+    Act, CommandForm, Host, HostSide, Limits, MachineText, OffSwitch, PluginSign, Registration, Room, TimeLimit, claude_code,
+    host_side,
 };
 
 pub(super) const HOST: Host = Host {

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use super::{
-    Act, CommandForm, Host, HostSide, Limits, MachineText, OffSwitch, PluginSign, Registration, Room, TimeLimit, claude_code, host_side,
+    Act, CommandForm, Host, HostSide, Limits, MachineText, OffSwitch, PluginSign, Registration, Room, TimeLimit, claude_code,
+    host_side,
 };
 
 /// What it says in the user's place; Qwen Code, which began as a copy of it, says the same and more.
