@@ -218,7 +218,10 @@ impl Plan {
             Ok(_) => return self.add(name, Ok::<_, Refusal>(None)),
             Err(refusal) => return self.add(name, Err(refusal)),
         };
-        let each: Vec<Planned> = changes.into_iter().map(|change| self.add(name, Ok(Some(change)))).collect();
+        let each: Vec<Planned> = changes
+            .into_iter()
+            .map(|change| self.add(name, Ok::<_, Refusal>(Some(change))))
+            .collect();
         if each.contains(&Planned::Changed) {
             Planned::Changed
         } else {
