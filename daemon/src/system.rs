@@ -6,6 +6,6 @@ mod process;
 pub(crate) mod service_manager;
 mod socket;
 
-pub(crate) use files::{identity, is_limit_of_watches, mode, opening, owner, permissions};
-pub(crate) use process::{lower_this_thread, make_files_private, memory, stop_signal, terminate, user_id};
+pub(crate) use files::{allowed_watches, identity, is_limit_of_watches, is_socket, mode, opening, owner, permissions, room};
+pub(crate) use process::{kill, lower_this_thread, make_files_private, memory, stop_signal, terminate, user_id};
 pub(crate) use socket::{HeldListener, Listener, Stream, is_answered, peer};

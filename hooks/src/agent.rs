@@ -236,7 +236,8 @@ mod tests {
             let context = "a \"quoted\"\nline";
             let printed = agent.output(event, context).unwrap();
             assert_eq!(agent.context_in(event, &printed).as_deref(), Some(context));
-            assert_eq!(agent.context_in("another", &printed).is_some(), !printed.contains(event));
+            let is_same = agent.output("another", context).as_ref() == Some(&printed);
+            assert_eq!(agent.context_in("another", &printed).is_some(), is_same, "{agent:?}");
             for other in [
                 "",
                 "a context",

@@ -3,7 +3,8 @@
 
 use std::fs::{Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use fs_err::os::unix::fs::OpenOptionsExt;
@@ -23,6 +24,16 @@ pub(crate) fn private_file() -> fs_err::OpenOptions {
 /// Whether group and others may do nothing with a file.
 pub(crate) fn is_private(metadata: &Metadata) -> bool {
     metadata.permissions().mode() & 0o077 == 0
+}
+
+/// Which file it is in its file system, whatever it is called.
+pub(crate) fn inode(metadata: &Metadata) -> u64 {
+    metadata.ino()
+}
+
+/// A path's bytes, as the system has them.
+pub(crate) fn path_bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_bytes()
 }
 
 /// The permissions of this mode.

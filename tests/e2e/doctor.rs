@@ -1,4 +1,4 @@
-//! `doctor` on a home with six agents: first all is well, then one thing after the other is broken.
+//! `doctor` on a home with seven agents: first all is well, then one thing after the other is broken.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,17 @@ use serde_json::Value;
 use crate::install::{Installed, said};
 
 /// The folders of the agents that have the hook, in the order of `--help`.
-const FOLDERS: [&str; 6] = [".claude", ".codex", ".gemini", ".qwen", ".cursor", ".copilot"];
+const FOLDERS: [&str; 7] = [
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".qwen",
+    ".cursor",
+    ".copilot",
+    ".config/opencode",
+];
 
-/// Six agents with the hook, Codex's entries trusted.
+/// Seven agents with the hook, Codex's entries trusted.
 fn set_up(sandbox: &Sandbox) -> Installed<'_> {
     for folder in FOLDERS {
         fs_err::create_dir_all(sandbox.home().join(folder)).unwrap();

@@ -15,6 +15,7 @@ use remembrancer_processor::Stopwatch;
 
 use crate::clock;
 use crate::install::Registered;
+use crate::system;
 
 /// Far longer than any hook of ours runs: one that is still there then hangs.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -136,7 +137,7 @@ fn run(mut command: Command, stdin: &str) -> Ran {
         // A program that has no use for its stdin may have closed it.
         pipe.write_all(stdin.as_bytes()).ok();
     }
-    let pid = rustix::process::Pid::from_child(&child);
+    let id = child.id();
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(child.wait_with_output()).ok());
     match receiver.recv_timeout(PATIENCE) {
@@ -146,8 +147,7 @@ fn run(mut command: Command, stdin: &str) -> Ran {
         }
         Ok(Err(error)) => Ran::Failed(error.to_string()),
         Err(_) => {
-            // It may end at this very moment.
-            rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
+            system::kill(id);
             Ran::Failed(format!("it did not end within {} s", PATIENCE.as_secs()))
         }
     }

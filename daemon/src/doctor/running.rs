@@ -1,7 +1,6 @@
 //! The daemon: does it run, in this version, answer in time, at a socket that nobody else can reach, and started by whom? What was
 //! learnt of it comes in, checks go out.
 
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use remembrancer_hooks::places::verify_private_folder;
 use serde_json::Value;
 
 use super::Check;
+use crate::system;
 
 const DAEMON: &str = "daemon";
 
@@ -102,7 +102,7 @@ impl Running {
             return Check::failed(DAEMON, format!("others can reach the folder of its socket {shown}"), remedy);
         }
         let is_private = fs_err::symlink_metadata(socket).is_ok_and(|metadata| {
-            metadata.file_type().is_socket() && metadata.uid() == self.uid && metadata.mode() & 0o777 == 0o600
+            system::is_socket(&metadata) && system::owner(&metadata) == self.uid && system::mode(&metadata) & 0o777 == 0o600
         });
         if is_private {
             Check::ok(DAEMON, format!("its socket {shown} is yours alone"))

@@ -1,7 +1,6 @@
 //! The memory: is the database whole, of one version, private, with room to grow, and does it give back what is in it? Paths and a
 //! reader come in, checks go out. Nothing is written.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,8 +15,7 @@ use walkdir::WalkDir;
 use super::Check;
 use super::host::probe_session;
 use crate::causes::with_causes;
-use crate::clock;
-use crate::drift;
+use crate::{clock, drift, system};
 
 const MEMORY: &str = "memory";
 
@@ -116,10 +114,7 @@ fn whole(damages: &[String]) -> Check {
 /// Whether nobody else can read what is kept, its owner can write it, and there is room for more.
 pub(crate) fn folders(places: &Places) -> Vec<Check> {
     let mut checks = vec![privacy(places)];
-    if let Ok(system) = rustix::fs::statvfs(places.data_dir()) {
-        let room = system.f_bavail.saturating_mul(system.f_frsize);
-        checks.push(room_left(room, &places.data_dir()));
-    }
+    checks.extend(system::room(&places.data_dir()).map(|room| room_left(room, &places.data_dir())));
     checks
 }
 
@@ -130,8 +125,8 @@ fn privacy(places: &Places) -> Check {
         .filter(|entry| {
             let Ok(metadata) = entry.metadata() else { return false };
             let needed = if metadata.is_dir() { 0o700 } else { 0o600 };
-            let mode = metadata.mode();
-            let is_ours = metadata.uid() == places.uid() && mode & 0o077 == 0 && mode & needed == needed;
+            let mode = system::mode(&metadata);
+            let is_ours = system::owner(&metadata) == places.uid() && mode & 0o077 == 0 && mode & needed == needed;
             (metadata.is_dir() || metadata.is_file()) && !is_ours
         })
         .map(walkdir::DirEntry::into_path)
@@ -161,11 +156,7 @@ fn room_left(room: u64, folder: &Path) -> Check {
 
 /// Whether the system lets every folder of transcripts be watched; nothing where it sets no such bound.
 pub(crate) fn watches<'a>(roots: impl Iterator<Item = &'a Path>) -> Option<Check> {
-    let allowed: usize = fs_err::read_to_string("/proc/sys/fs/inotify/max_user_watches")
-        .ok()?
-        .trim()
-        .parse()
-        .ok()?;
+    let allowed = system::allowed_watches()?;
     let below = |root| WalkDir::new(root).into_iter().flatten();
     let needed = roots.flat_map(below).filter(|entry| entry.file_type().is_dir()).count();
     let found = format!("{needed} folders are watched, of {allowed} that the system allows all your programs");

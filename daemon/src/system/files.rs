@@ -1,7 +1,8 @@
 //! Whose a file is, which it is, and what others may do with it.
 
 use std::fs::{Metadata, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::Path;
 
 use fs_err::os::unix::fs::OpenOptionsExt;
 use rustix::io::Errno;
@@ -31,6 +32,23 @@ pub(crate) fn opening(mode: u32) -> fs_err::OpenOptions {
     let mut options = fs_err::OpenOptions::new();
     options.mode(mode);
     options
+}
+
+/// Whether it is a socket.
+pub(crate) fn is_socket(metadata: &Metadata) -> bool {
+    metadata.file_type().is_socket()
+}
+
+/// Bytes that the user may still write to the file system of `folder`, where it tells.
+pub(crate) fn room(folder: &Path) -> Option<u64> {
+    let system = rustix::fs::statvfs(folder).ok()?;
+    Some(system.f_bavail.saturating_mul(system.f_frsize))
+}
+
+/// How many folders all programs of the user may watch; `None` where the system sets no such bound.
+pub(crate) fn allowed_watches() -> Option<usize> {
+    let text = fs_err::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
+    text.trim().parse().ok()
 }
 
 /// Whether the system has no more watches on files, or no more watchers, to give.

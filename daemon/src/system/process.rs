@@ -47,6 +47,13 @@ pub(crate) fn terminate(child: &Child) {
     }
 }
 
+/// Ends the child of this id at once. It may be ending by itself at this very moment.
+pub(crate) fn kill(child: u32) {
+    if let Some(pid) = rustix::process::Pid::from_raw(child as i32) {
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
+    }
+}
+
 /// Resident memory in bytes.
 pub(crate) struct Memory {
     /// All of it.

@@ -10,12 +10,12 @@
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, OpenFlags};
+
+use crate::system::{inode, path_bytes};
 
 /// How long a look waits for a writer's lock: it is tried again later, and ingest must go on.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
@@ -28,8 +28,7 @@ const WRITE_AHEAD: u8 = 2;
 pub(super) struct Files {
     inode: u64,
     size: u64,
-    /// When it was last written: seconds, and nanoseconds in the second.
-    modified: (i64, i64),
+    modified: SystemTime,
     /// Whether it is written by way of a write-ahead log.
     has_write_ahead_mode: bool,
     /// Whether there is a log.
@@ -48,9 +47,9 @@ impl Files {
         let mut header = Vec::with_capacity(WRITE_VERSION + 1);
         file.by_ref().take(WRITE_VERSION as u64 + 1).read_to_end(&mut header)?;
         Ok(Self {
-            inode: metadata.ino(),
+            inode: inode(&metadata),
             size: metadata.len(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            modified: metadata.modified()?,
             has_write_ahead_mode: header.get(WRITE_VERSION) == Some(&WRITE_AHEAD),
             has_log: log_of(path).exists(),
         })
@@ -87,7 +86,7 @@ fn log_of(path: &Path) -> PathBuf {
 /// The address by which SQLite opens a file that nobody changes.
 fn immutable(path: &Path) -> String {
     let mut address = "file:".to_owned();
-    for byte in path.as_os_str().as_bytes() {
+    for byte in path_bytes(path) {
         match byte {
             b'/' | b'.' | b'-' | b'_' => address.push(char::from(*byte)),
             byte if byte.is_ascii_alphanumeric() => address.push(char::from(*byte)),
