@@ -124,7 +124,6 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     service_manager::ready(&socket);
 
     let outcome = tasks.run().await;
-    service_manager::stopping();
     drop((store.writer, store.prompts, store.background, embedder));
     let joined = tokio::task::spawn_blocking(move || store.threads.join() & model_threads.join()).await;
     socket.remove();
@@ -359,6 +358,7 @@ impl Tasks {
                 failure = result;
             }
             self.shutdown.cancel();
+            service_manager::stopping();
         }
         failure
     }

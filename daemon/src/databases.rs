@@ -65,12 +65,9 @@ impl Databases {
         seen.catalogue.stamps().map(|(id, stamp)| stat(path, id, stamp)).collect()
     }
 
-    /// The same without those that were left out and are as they were then.
-    pub(crate) fn readable_sessions(&self, path: &Path) -> Vec<FileStat> {
-        let mut sessions = self.sessions(path);
-        let left_out = self.seen.get(path).map(|seen| &seen.left_out);
-        sessions.retain(|stat| left_out.is_none_or(|left_out| left_out.get(&stat.path) != Some(stat)));
-        sessions
+    /// Whether it is a session that was left out, and is as it was then.
+    pub(crate) fn leaves_out(&self, stat: &FileStat) -> bool {
+        self.seen.values().any(|seen| seen.left_out.get(&stat.path) == Some(stat))
     }
 
     /// Leaves a session out until it changes.

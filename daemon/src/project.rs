@@ -232,7 +232,7 @@ fn root_commit(work_tree: &Path) -> Option<String> {
     (commit.len() >= 40).then_some(commit)
 }
 
-/// What `command` writes, as text; `None` where it takes longer than `patience`. It has ended then, either way.
+/// What `command` writes, as text; `None` where it fails, or takes longer than `patience`. It has ended then, either way.
 pub(crate) fn first_output(mut command: Command, patience: Duration) -> Option<String> {
     let mut child = command
         .stdin(Stdio::null())
@@ -249,9 +249,11 @@ pub(crate) fn first_output(mut command: Command, patience: Duration) -> Option<S
         sender.send(read).ok();
     });
     let text = reading.ok().and_then(|_| receiver.recv_timeout(patience).ok());
-    child.kill().ok();
-    child.wait().ok();
-    text?.ok()
+    if text.is_none() {
+        child.kill().ok();
+    }
+    let succeeded = child.wait().is_ok_and(|status| status.success());
+    text?.ok().filter(|_| succeeded)
 }
 
 fn holds_several_repositories(folder: &Path) -> bool {

@@ -19,7 +19,7 @@ use crate::environment::{self, Environment};
 use crate::output;
 use crate::payload::{MAX_PAYLOAD_BYTES, Payload};
 use crate::places::Places;
-use crate::protocol::{RecallRequest, Reply, Request};
+use crate::protocol::{PROBE_SESSION, RecallRequest, Reply, Request};
 use crate::recollection_file::{prompt_hash, remove_stale};
 
 /// A guarded hook only leaves word that its session is to be excluded, and is gone within this time of its first act (TC-19).
@@ -118,7 +118,9 @@ pub fn answer(stdin: &[u8], environment: &Environment, agent: Agent, deadline: D
 fn ask(payload: Payload, places: Places, agent: Agent, deadline: Deadline) -> Option<String> {
     let asked_ns = monotonic_ns();
     let backoff_file = places.backoff_file();
-    if backoff::is_silent(&backoff_file, asked_ns) {
+    // What a probe learns is no prompt's business, nor the other way about.
+    let is_probe = payload.session.starts_with(PROBE_SESSION);
+    if !is_probe && backoff::is_silent(&backoff_file, asked_ns) {
         return None;
     }
     let request = Request::Recall(RecallRequest {
@@ -136,7 +138,7 @@ fn ask(payload: Payload, places: Places, agent: Agent, deadline: Deadline) -> Op
         Ok(Reply::Recall(reply)) => Some(reply.context),
         Ok(Reply::Answer(_)) => None,
         Err(error) => {
-            if is_miss(&error) && deadline.remaining_at(asked_ns) >= backoff::TELLING_WAIT {
+            if !is_probe && is_miss(&error) && deadline.remaining_at(asked_ns) >= backoff::TELLING_WAIT {
                 backoff::begin(&backoff_file, monotonic_ns());
             }
             None

@@ -180,7 +180,7 @@ fn memory(surroundings: &Surroundings, running: &Running, reader: Result<&Reader
     };
     let mut checks = store::database(reader).unwrap_or_else(|error| vec![unusable(with_causes(&error))]);
     checks.extend(store::folders(places));
-    checks.extend(store::watches(surroundings.roots().folders()));
+    checks.extend(store::watches(&surroundings.roots()));
     if running.is_ours() {
         let given_back = store::gives_back(reader, &Client::new(places.clone()));
         checks.extend(given_back.unwrap_or_else(|error| Some(unusable(with_causes(&error)))));
@@ -192,10 +192,15 @@ fn transcripts(agent: Agent, surroundings: &Surroundings, exclusions: &Exclusion
     let all = surroundings.roots();
     let roots = Roots::new(all.iter().filter(|root| root.agent.id() == agent.id()).cloned().collect());
     let found = scan::scan(&roots, exclusions);
+    let wanted = surroundings.config.transcripts.newest.unwrap_or(usize::MAX);
+    let files = found.files.iter().filter(|file| known.contains(&file.path)).count();
+    // A database is read where a session of it is.
+    let is_read = |database: &PathBuf| known.iter().any(|path| path != database && path.starts_with(database));
+    let databases = found.databases.iter().filter(|(database, _)| is_read(database)).count();
     Transcripts {
         folders: roots.folders().filter(|folder| folder.exists()).map(PathBuf::from).collect(),
-        read: found.files.iter().filter(|file| known.contains(&file.path)).count(),
-        found: found.files.len(),
+        read: files + databases,
+        found: found.files.len().min(wanted) + found.databases.len(),
         problems: found.problems.into_iter().map(|problem| problem.message).collect(),
     }
 }

@@ -67,7 +67,8 @@ impl Running {
             Err(problem) => {
                 let remedy = match self.service {
                     Service::Stopped => "run `remembrancer install --service`",
-                    Service::NoManager | Service::Runs { .. } => "start it with `remembrancer run`",
+                    Service::NoManager => "start it with `remembrancer run`",
+                    Service::Runs { .. } => "have the service started anew, and see its log",
                 };
                 return vec![Check::failed(DAEMON, problem, remedy)];
             }
@@ -148,7 +149,14 @@ impl Running {
         if let Some(until) = status["paused"].as_str() {
             checks.push(Check::warning(
                 DAEMON,
-                format!("it is paused {until}"),
+                format!(
+                    "it is paused, {}",
+                    if until.starts_with("until") {
+                        until.to_owned()
+                    } else {
+                        format!("until {until}")
+                    }
+                ),
                 "run `remembrancer resume`",
             ));
         }

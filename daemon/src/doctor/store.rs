@@ -1,6 +1,7 @@
 //! The memory: is the database whole, of one version, private, with room to grow, and does it give back what is in it? Paths and a
 //! reader come in, checks go out. Nothing is written.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use walkdir::WalkDir;
 use super::Check;
 use super::host::probe_session;
 use crate::causes::with_causes;
+use crate::roots::Roots;
 use crate::{clock, drift, system};
 
 const MEMORY: &str = "memory";
@@ -155,10 +157,17 @@ fn room_left(room: u64, folder: &Path) -> Check {
 }
 
 /// Whether the system lets every folder of transcripts be watched; nothing where it sets no such bound.
-pub(crate) fn watches<'a>(roots: impl Iterator<Item = &'a Path>) -> Option<Check> {
+pub(crate) fn watches(roots: &Roots) -> Option<Check> {
     let allowed = system::allowed_watches()?;
-    let below = |root| WalkDir::new(root).into_iter().flatten();
-    let needed = roots.flat_map(below).filter(|entry| entry.file_type().is_dir()).count();
+    let watched = |root| {
+        let deepest = if roots.is_flat(root) { 0 } else { usize::MAX };
+        WalkDir::new(root).max_depth(deepest).into_iter().flatten()
+    };
+    let entries = roots.folders().flat_map(watched);
+    let folders = entries
+        .filter(|entry| entry.file_type().is_dir())
+        .map(walkdir::DirEntry::into_path);
+    let needed = folders.collect::<HashSet<PathBuf>>().len();
     let found = format!("{needed} folders are watched, of {allowed} that the system allows all your programs");
     Some(if needed.saturating_mul(2) <= allowed {
         Check::ok(MEMORY, found)

@@ -37,12 +37,8 @@ impl Ingest {
     /// Makes the sessions that changed in a database the backfill's first, the last changed before all.
     pub(super) fn take_sessions(&mut self, path: &Path, layout: Layout) {
         self.look_into(path, layout, true);
-        let mut changed = self.databases.readable_sessions(path);
-        changed.retain(|stat| {
-            self.known
-                .get(&stat.path)
-                .is_none_or(|known| !scan::is_untouched(stat, known))
-        });
+        let mut changed = self.databases.sessions(path);
+        changed.retain(|stat| self.is_unread(stat));
         scan::newest_first(&mut changed);
         let first: HashSet<&PathBuf> = changed.iter().map(|stat| &stat.path).collect();
         self.backfill.retain(|path| !first.contains(path));
@@ -74,6 +70,12 @@ impl Ingest {
                 Some(Err(with_causes(&error)))
             }
         }
+    }
+
+    /// Whether there is something in a transcript that was not read.
+    pub(super) fn is_unread(&self, stat: &FileStat) -> bool {
+        let known = self.known.get(&stat.path);
+        known.is_none_or(|known| !scan::is_untouched(stat, known)) && !self.databases.leaves_out(stat)
     }
 
     /// Whether a transcript is gone. Of a session that is only known where its database could be read.

@@ -51,13 +51,7 @@ impl Ingest {
         let fresh: Vec<PathBuf> = files
             .into_iter()
             .filter(|stat| !waiting.contains(&stat.path))
-            .filter(|stat| {
-                let unread = self
-                    .known
-                    .get(&stat.path)
-                    .is_none_or(|known| !scan::is_untouched(stat, known));
-                unread || self.reread.contains(&stat.path)
-            })
+            .filter(|stat| self.is_unread(stat) || self.reread.contains(&stat.path))
             .map(|stat| stat.path)
             .collect();
         drop(waiting);

@@ -28,16 +28,19 @@ struct Waiting {
 /// Projects whose time has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Which {
-    /// All of them, and what belongs to none.
-    All,
+    /// All of them but these, and what belongs to none.
+    AllBut(Vec<ProjectId>),
     /// These.
     Projects(Vec<ProjectId>),
 }
 
 impl Which {
+    /// Every project, whatever goes on in it.
+    pub(super) const EVERY: Self = Self::AllBut(Vec::new());
+
     pub(super) fn holds(&self, project: Option<ProjectId>) -> bool {
         match self {
-            Self::All => true,
+            Self::AllBut(others) => project.is_none_or(|project| !others.contains(&project)),
             Self::Projects(projects) => project.is_some_and(|project| projects.contains(&project)),
         }
     }
@@ -86,22 +89,22 @@ impl Due {
     /// These are to wait again.
     pub(super) fn put_back(&self, which: Which) {
         match which {
-            Which::All => self.all(),
+            Which::AllBut(_) => self.all(),
             Which::Projects(projects) => projects.into_iter().for_each(|project| self.stored(project)),
         }
     }
 
     fn take(&self, is_taken: impl Fn(Deadline) -> bool) -> Option<Which> {
         let mut waiting = self.lock();
-        if waiting.all.is_some_and(&is_taken) {
-            *waiting = Waiting::default();
-            return Some(Which::All);
-        }
         let taken: Vec<ProjectId> = waiting
             .projects
             .extract_if(.., |_, at| is_taken(*at))
             .map(|(project, _)| project)
             .collect();
+        if waiting.all.take_if(|at| is_taken(*at)).is_some() {
+            // Those that wait on have a turn that may go on.
+            return Some(Which::AllBut(waiting.projects.keys().copied().collect()));
+        }
         (!taken.is_empty()).then_some(Which::Projects(taken))
     }
 
@@ -131,8 +134,19 @@ mod tests {
         assert_eq!(due.take_early(), Some(Which::Projects(vec![ProjectId(1), ProjectId(2)])));
         assert_eq!(due.take_early(), None);
         due.stored(ProjectId(1));
-        due.put_back(Which::All);
-        assert_eq!(due.take_early(), Some(Which::All));
+        due.put_back(Which::EVERY);
+        assert_eq!(due.take_early(), Some(Which::EVERY));
         assert_eq!(due.take_early(), None, "it was among all");
+    }
+
+    #[test]
+    fn all_are_not_those_whose_turn_may_go_on() {
+        let due = Due::default();
+        due.lock().all = Some(Deadline::after(Duration::ZERO));
+        due.stored(ProjectId(1));
+        let taken = due.take_ready().unwrap();
+        assert_eq!(taken, Which::AllBut(vec![ProjectId(1)]));
+        assert!(taken.holds(None) && taken.holds(Some(ProjectId(2))) && !taken.holds(Some(ProjectId(1))));
+        assert_eq!(due.take_early(), Some(Which::Projects(vec![ProjectId(1)])));
     }
 }

@@ -61,5 +61,7 @@ mod tests {
         assert!(ignores(&folder, &file));
         git(&folder, &["add", "--force", "AGENTS.md"]);
         assert!(tracks(&folder, &file));
+        fs_err::write(folder.join(".git/index"), "no index").unwrap();
+        assert!(tracks(&folder, &folder.join("other.md")), "git fails, so it may be tracked");
     }
 }

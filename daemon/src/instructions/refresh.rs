@@ -123,7 +123,7 @@ impl Refresher {
             // They tell of nothing now, and of what is left after the pause.
             self.due.all();
         }
-        match self.refresh(&Which::All, Occasion::Removal).await {
+        match self.refresh(&Which::EVERY, Occasion::Removal).await {
             Ok(refusals) => failures(refusals.into_iter()),
             Err(error) => failures(std::iter::once(error.to_string())),
         }

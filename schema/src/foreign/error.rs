@@ -38,6 +38,12 @@ pub enum ForeignError {
         /// The database.
         path: PathBuf,
     },
+    /// A write was cut off, and only a program that may write can take it back.
+    #[error("cannot read {}: the last write to it was cut off; it is read again once its program has run", .path.display())]
+    Unfinished {
+        /// The database.
+        path: PathBuf,
+    },
     /// The file can't be read.
     #[error("cannot read {}: {}; it is tried again at the next rescan", .path.display(), .source.kind())]
     Io {
@@ -70,10 +76,9 @@ impl ForeignError {
             };
         }
         match error.sqlite_error_code() {
-            // Also where a journal of a writer that was killed waits for the next one, which a reader can't take back.
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::OperationInterrupted | ErrorCode::ReadOnly) => {
-                Self::Busy { path }
-            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::OperationInterrupted) => Self::Busy { path },
+            // A journal of a writer that was killed waits for the next one; a reader can't take it back.
+            Some(ErrorCode::ReadOnly) => Self::Unfinished { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged { path },
             Some(ErrorCode::TooBig) => Self::TooLarge { path },
             _ => Self::Sqlite {

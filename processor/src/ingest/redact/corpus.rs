@@ -13,6 +13,9 @@ const SAMPLES: usize = 4;
 const LEAST_RECALL: f64 = 0.99;
 const MOST_FALSE: f64 = 0.005;
 
+/// Characters in a row that are of use to whoever finds them.
+const LEFT: usize = 8;
+
 /// Tokens that are known by their shape, wherever they stand.
 const SHAPED: &[(&str, &str)] = &[
     ("aws", "AKIA[A-Z2-7]{16}"),
@@ -238,12 +241,15 @@ fn texts<'a>(
     })
 }
 
-/// Whether nothing of the secret is left that would be of use: not eight characters of it in a row, but for what its kind says.
+/// Whether nothing of the secret is left that would be of use: not eight characters of it in a row, but for an address before it.
 fn is_gone(redacted: &str, secret: &str) -> bool {
-    let body: Vec<char> = secret.chars().collect();
-    let from = body.len().saturating_sub(16);
-    let tail: String = body[from..].iter().collect();
-    !redacted.contains(&tail) && !redacted.contains(secret)
+    let body = match secret.rsplit_once('/') {
+        Some((address, token)) if address.starts_with("https://") => token,
+        _ => secret,
+    };
+    let characters: Vec<char> = body.chars().collect();
+    let left = |part: &[char]| redacted.contains(&part.iter().collect::<String>());
+    !characters.windows(LEFT.min(characters.len())).any(left)
 }
 
 fn print(title: &str, all: usize, failed: &[(String, String)]) -> f64 {

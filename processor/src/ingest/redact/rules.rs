@@ -220,8 +220,9 @@ pub(super) const RULES: &[Rule] = &[
     ),
     exact(
         "cookie",
-        &["cookie:"],
-        r"(?i)\b(?:set-)?cookie:\s*(?P<secret>[^\s=;]{1,60}=[^\s\x22\x27]{12,}(?:;\s*[^\s=;]{1,60}=[^\s\x22\x27]+)*)",
+        &["cookie:", "cookie\":", "cookie':"],
+        // The whole of the header: any of them may be the secret one.
+        r#"(?i)\b(?:set-)?cookie\\{0,3}["']?:\s*\\{0,3}["']?(?P<secret>[^\s=;"'\\]{1,60}=[^\r\n"'\\]{8,})"#,
     ),
     judged(
         "basic-auth",
