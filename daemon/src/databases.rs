@@ -1,7 +1,10 @@
 //! Agents' databases as ingest knows them: which sessions each holds, and one session read whole. A session is a transcript
 //! like a file: it is described by a [`FileStat`] and known again by it after a restart.
+//!
+//! A session of Cursor's that a transcript tells, too, gives way to it: it is one without content from then on, so that what
+//! was read of it goes, and nothing is remembered twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,16 +22,30 @@ pub(crate) struct Databases {
     /// Says when to stop.
     mailbox: Arc<Mailbox>,
     seen: BTreeMap<PathBuf, Seen>,
+    /// Sessions that transcripts tell, of agents whose databases may tell them, too.
+    told: HashSet<String>,
 }
 
 /// What a look into a database found.
-#[derive(Default)]
 struct Seen {
+    /// What tables it has.
+    layout: Layout,
     /// The database and its log just before the last look.
     files: [Option<FileStat>; 2],
     catalogue: Catalogue,
     /// Sessions that can't be read as they stand.
     left_out: BTreeMap<PathBuf, FileStat>,
+}
+
+impl Seen {
+    fn nothing(layout: Layout) -> Self {
+        Self {
+            layout,
+            files: [None, None],
+            catalogue: Catalogue::default(),
+            left_out: BTreeMap::new(),
+        }
+    }
 }
 
 impl Databases {
@@ -37,6 +54,7 @@ impl Databases {
         Self {
             mailbox,
             seen: BTreeMap::new(),
+            told: HashSet::new(),
         }
     }
 
@@ -51,7 +69,7 @@ impl Databases {
             self.seen.remove(path);
             return Ok(());
         }
-        let seen = self.seen.entry(path.to_owned()).or_default();
+        let seen = self.seen.entry(path.to_owned()).or_insert_with(|| Seen::nothing(layout));
         if told || files != seen.files {
             database(path, layout, &self.mailbox).look(&mut seen.catalogue)?;
             seen.files = files;
@@ -59,10 +77,34 @@ impl Databases {
         Ok(())
     }
 
-    /// The sessions that a database held at the last look.
+    /// Notes that a transcript tells the session with this id. Returns the databases that it has to give way in now.
+    pub(crate) fn give_way(&mut self, id: &str) -> Vec<PathBuf> {
+        if !self.told.insert(id.to_owned()) {
+            return Vec::new();
+        }
+        let holds = |seen: &Seen| seen.layout == Layout::Cursor && seen.catalogue.stamp(id).is_some();
+        self.seen
+            .iter()
+            .filter(|(_, seen)| holds(seen))
+            .map(|(path, _)| path.clone())
+            .collect()
+    }
+
+    /// Whether a session is read from a transcript instead.
+    pub(crate) fn gives_way(&self, layout: Layout, id: &str) -> bool {
+        layout == Layout::Cursor && self.told.contains(id)
+    }
+
+    /// The sessions that a database held at the last look. Those that give way are as if nothing were in them.
     pub(crate) fn sessions(&self, path: &Path) -> Vec<FileStat> {
         let Some(seen) = self.seen.get(path) else { return Vec::new() };
-        seen.catalogue.stamps().map(|(id, stamp)| stat(path, id, stamp)).collect()
+        let stamps = seen.catalogue.stamps();
+        stamps
+            .map(|(id, stamp)| {
+                let gives_way = self.gives_way(seen.layout, id);
+                stat(path, id, if gives_way { Stamp::default() } else { stamp })
+            })
+            .collect()
     }
 
     /// Whether it is a session that was left out, and is as it was then.
@@ -86,11 +128,17 @@ impl Databases {
         seen.is_some_and(|seen| seen.files[0].is_some() && seen.catalogue.stamp(&session.id).is_none())
     }
 
-    /// Reads a session; `None` where it is gone.
+    /// Reads a session; `None` where it is gone. Of one that gives way nothing is read.
     ///
     /// # Errors
     /// What is in the way.
     pub(crate) fn read(&self, session: &Session) -> Result<Option<ReadStep>, ForeignError> {
+        if self.gives_way(session.layout, &session.id) {
+            let stat = stat(&session.database, &session.id, Stamp::default());
+            let info = session.agent.session(&session.id, stat.mtime, Vec::new());
+            let step = SourceFile::emptied(&info, session.layout, &stat).expect("invariant: memory can be read");
+            return Ok(Some(step));
+        }
         let found = database(&session.database, session.layout, &self.mailbox).session(&session.id)?;
         Ok(found.map(|found| step(session, found)))
     }

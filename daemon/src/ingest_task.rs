@@ -148,7 +148,7 @@ impl Ingest {
             .iter()
             .map(|known| (known.stat.path.clone(), known.clone()))
             .collect();
-        Self {
+        let mut ingest = Self {
             troubles: Troubles::new(Arc::clone(&setup.progress)),
             databases: Databases::new(Arc::clone(&setup.mailbox)),
             setup,
@@ -164,7 +164,13 @@ impl Ingest {
             flushes: Vec::new(),
             next_scan: Deadline::after(Duration::ZERO),
             settled: Deadline::after(Duration::ZERO),
+        };
+        // Also those that are gone: what was read of them stays.
+        let read: Vec<PathBuf> = ingest.known.keys().cloned().collect();
+        for path in &read {
+            ingest.note_transcript(path);
         }
+        ingest
     }
 
     /// Runs until the mailbox says stop, or the store is gone.
@@ -234,6 +240,7 @@ impl Ingest {
     fn take_changed(&mut self, changed: impl IntoIterator<Item = PathBuf>) -> Result<(), IngestError> {
         for path in changed {
             let Some((path, shape)) = self.ours(path) else { continue };
+            self.note_transcript(&path);
             if shape != Shape::Lines {
                 self.wait_for(&path);
                 continue;

@@ -44,7 +44,7 @@ impl SocketFile {
 
     /// Removes it, where it is the daemon's own.
     pub(crate) fn remove(&self) {
-        if !self.is_of_a_manager {
+        if !self.is_of_a_manager && is_socket(&self.path) {
             fs_err::remove_file(&self.path).ok();
         }
     }
@@ -71,7 +71,14 @@ pub(crate) fn bind(path: &Path, uid: u32) -> std::io::Result<Listener> {
     }
     private_folder(folder)?;
     verify_private_folder(folder, uid)?;
-    if path.exists() {
+    if path.symlink_metadata().is_ok() {
+        // It may be somebody's work, and never ours to remove.
+        if !is_socket(path) {
+            return Err(std::io::Error::new(
+                std::io::ErrorKind::AlreadyExists,
+                "what lies there is no socket; move it away",
+            ));
+        }
         if system::is_answered(path) {
             return Err(std::io::Error::new(
                 std::io::ErrorKind::AddrInUse,
@@ -83,6 +90,10 @@ pub(crate) fn bind(path: &Path, uid: u32) -> std::io::Result<Listener> {
     let listener = Listener::bind(path)?;
     fs_err::set_permissions(path, system::permissions(0o600))?;
     Ok(listener)
+}
+
+fn is_socket(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| system::is_socket(&metadata))
 }
 
 /// Whether a folder, or the nearest above it that exists, is neither this user's nor the system's: `sudo` may leave the runtime folder
@@ -108,6 +119,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_is_no_socket_stays_where_it_is() {
+        let place = tempfile::tempdir().unwrap();
+        fs_err::set_permissions(place.path(), system::permissions(0o700)).unwrap();
+        let uid = rustix::process::getuid().as_raw();
+        let (file, link) = (place.path().join("thesis.txt"), place.path().join("link"));
+        fs_err::write(&file, "a year's work").unwrap();
+        fs_err::os::unix::fs::symlink("nowhere", &link).unwrap();
+        for path in [&file, &link] {
+            assert_eq!(bind(path, uid).unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
+            SocketFile::own(path).remove();
+            assert!(path.symlink_metadata().is_ok());
+        }
+    }
+
+    #[tokio::test]
     async fn nothing_is_made_in_a_folder_of_another_user() {
         let place = tempfile::tempdir().unwrap();
         let uid = rustix::process::getuid().as_raw();
@@ -122,11 +148,11 @@ mod tests {
         assert!(!place.path().join("s").exists());
     }
 
-    #[test]
-    fn only_a_file_of_our_own_is_removed() {
+    #[tokio::test]
+    async fn only_a_socket_of_our_own_is_removed() {
         let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("x.sock");
-        fs_err::write(&path, "").unwrap();
+        let path = place.path().join("s/x.sock");
+        let _listener = bind(&path, rustix::process::getuid().as_raw()).unwrap();
         SocketFile::of_a_manager(&path).remove();
         assert!(path.exists());
         SocketFile::own(&path).remove();

@@ -24,6 +24,9 @@ const LARGEST_DOCUMENT: usize = 64 << 20;
 /// A file beside a transcript that is larger is not looked into.
 const LARGEST_BESIDE: u64 = 8 << 20;
 
+/// The generation of a session that was emptied: what is read of sessions is of none.
+const EMPTIED: u32 = 1;
+
 /// A transcript being read.
 pub(crate) struct SourceFile {
     shape: Shape,
@@ -120,6 +123,18 @@ impl SourceFile {
         };
         session.reader.document(record);
         session.taken(info.agent, stat, &mut Cursor::new(record), bytes, true)
+    }
+
+    /// What a session in a database gives whose content counts no more: what was read of it goes.
+    ///
+    /// # Errors
+    /// None that memory could have.
+    pub(crate) fn emptied(info: &SourceInfo, layout: Layout, stat: &FileStat) -> std::io::Result<ReadStep> {
+        let mut session = Self {
+            shape: Shape::Database(layout),
+            ..Self::begin(info, stat, EMPTIED)
+        };
+        session.taken(info.agent, stat, &mut Cursor::new([]), 0, true)
     }
 
     fn from_start(agent: Agent, stat: &FileStat, generation: u32) -> Self {

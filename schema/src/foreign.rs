@@ -8,6 +8,7 @@
 
 mod access;
 mod catalogue;
+mod cursor;
 mod error;
 mod goose;
 mod layout;

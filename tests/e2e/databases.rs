@@ -15,6 +15,9 @@ const OPENCODE_TURN: &str = include_str!("../../processor/tests/fixtures/databas
 const OPENCODE_DELETES: &str = include_str!("../../processor/tests/fixtures/databases/opencode_deletes.sql");
 const GOOSE: &str = include_str!("../../processor/tests/fixtures/agents/goose/.local/share/goose/sessions/sessions.db.sql");
 const GOOSE_TURN: &str = include_str!("../../processor/tests/fixtures/databases/goose_turn.sql");
+const CURSOR: &str =
+    include_str!("../../processor/tests/fixtures/agents/cursor/.config/Cursor/User/globalStorage/state.vscdb.sql");
+const CURSOR_TURN: &str = include_str!("../../processor/tests/fixtures/databases/cursor_turn.sql");
 
 /// Prompts and answers that have no words in common.
 const SAID: [(&str, &str); 3] = [
@@ -69,6 +72,10 @@ fn goose(sandbox: &Sandbox) -> Agent {
     Agent::start(sandbox, ".local/share/goose/sessions/sessions.db", GOOSE, GOOSE_TURN)
 }
 
+fn cursor(sandbox: &Sandbox) -> Agent {
+    Agent::start(sandbox, ".config/Cursor/User/globalStorage/state.vscdb", CURSOR, CURSOR_TURN)
+}
+
 fn is_known(sandbox: &Sandbox, number: usize) -> bool {
     sandbox.prompts().iter().any(|prompt| prompt == SAID[number].0)
 }
@@ -82,6 +89,7 @@ fn recalled(daemon: &DaemonProcess<'_>, sandbox: &Sandbox, number: usize) -> Str
 #[rstest]
 #[case::opencode(opencode, 6)]
 #[case::goose(goose, 3)]
+#[case::cursor(cursor, 4)]
 fn a_database_is_read_as_it_grows(#[case] agent: fn(&Sandbox) -> Agent, #[case] at_first: usize) {
     let sandbox = sandbox!();
     let agent = agent(&sandbox);

@@ -76,7 +76,7 @@ impl fmt::Display for CliError {
 
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
-        Self::new(Kind::Usage, with_causes(&error)).with_hint("the settings with their defaults are in the README's \"Settings\"")
+        Self::new(Kind::Usage, with_causes(&error)).with_hint("every setting with its default is in `man remembrancer-config`, and in `daemon/src/config/default.toml` of the sources")
     }
 }
 

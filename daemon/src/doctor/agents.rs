@@ -173,6 +173,7 @@ impl Examined<'_> {
                 let found = format!("{program} is another version ({said}) than this program's {VERSION}");
                 self.failed(found, format!("{install}, which names {}", self.hook.display()))
             }
+            Ran::NotExecutable => self.failed(format!("{program}: it may not be run"), format!("run `chmod +x {program}`")),
             broken => self.failed(format!("{program}: {}", why_not(&broken)), install),
         }
     }

@@ -126,6 +126,7 @@ fn run(mut command: Command, stdin: &str) -> Ran {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    system::lead_a_group(&mut command);
     let mut watch = Stopwatch::start();
     let mut child = match command.spawn() {
         Ok(child) => child,
@@ -147,7 +148,7 @@ fn run(mut command: Command, stdin: &str) -> Ran {
         }
         Ok(Err(error)) => Ran::Failed(error.to_string()),
         Err(_) => {
-            system::kill(id);
+            system::kill_group(id);
             Ran::Failed(format!("it did not end within {} s", PATIENCE.as_secs()))
         }
     }

@@ -67,7 +67,9 @@ impl Running {
             Err(problem) => {
                 let remedy = match self.service {
                     Service::Stopped => "run `remembrancer install --service`",
-                    Service::NoManager => "start it with `remembrancer run`",
+                    Service::NoManager => {
+                        "start it with `remembrancer run`; where that names a process that runs already, stop that one first"
+                    }
                     Service::Runs { .. } => "have the service started anew, and see its log",
                 };
                 return vec![Check::failed(DAEMON, problem, remedy)];

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use remembrancer_processor::Deadline;
+use remembrancer_processor::ingest::Shape;
 use remembrancer_schema::Layout;
 
 use super::{DOCUMENT_WAIT, Ingest};
@@ -18,7 +19,28 @@ impl Ingest {
     /// is tried again soon.
     pub(super) fn sessions_of(&mut self, path: &Path, layout: Layout) -> Vec<FileStat> {
         self.look_into(path, layout, false);
-        self.databases.sessions(path)
+        let mut sessions = self.databases.sessions(path);
+        sessions.retain(|stat| !self.never_counts(&stat.path));
+        sessions
+    }
+
+    /// Notes which session the transcript at `path` tells: where it is in a database, too, it is not read from there, and what
+    /// was goes soon.
+    pub(super) fn note_transcript(&mut self, path: &Path) {
+        if let Some((agent, shape)) = self.setup.roots.claim(path)
+            && !matches!(shape, Shape::Database(_))
+            && let Some(id) = agent.told_by(path)
+        {
+            for database in self.databases.give_way(id) {
+                self.wait_for(&database);
+            }
+        }
+    }
+
+    /// Whether a session that gives way to a transcript was never read.
+    fn never_counts(&self, path: &Path) -> bool {
+        let session = self.setup.roots.session(path);
+        !self.known.contains_key(path) && session.is_some_and(|session| self.databases.gives_way(session.layout, &session.id))
     }
 
     /// Finds out what a database holds, `told` that it changed or not.
@@ -38,7 +60,7 @@ impl Ingest {
     pub(super) fn take_sessions(&mut self, path: &Path, layout: Layout) {
         self.look_into(path, layout, true);
         let mut changed = self.databases.sessions(path);
-        changed.retain(|stat| self.is_unread(stat));
+        changed.retain(|stat| self.is_unread(stat) && !self.never_counts(&stat.path));
         scan::newest_first(&mut changed);
         let first: HashSet<&PathBuf> = changed.iter().map(|stat| &stat.path).collect();
         self.backfill.retain(|path| !first.contains(path));
@@ -49,7 +71,7 @@ impl Ingest {
 
     /// Reads a session; `None` where there is nothing to read.
     pub(super) fn read_session(&mut self, path: &Path, session: &Session) -> Option<Result<ReadStep, String>> {
-        if self.troubles.leaves_out(path) {
+        if self.troubles.leaves_out(path) || self.never_counts(path) {
             return None;
         }
         match self.databases.read(session) {

@@ -37,6 +37,9 @@ impl Ingest {
             databases,
             problems,
         } = scan::scan(&self.setup.roots, &self.setup.exclusions);
+        for file in &files {
+            self.note_transcript(&file.path);
+        }
         for (path, layout) in databases {
             files.extend(self.sessions_of(&path, layout));
         }

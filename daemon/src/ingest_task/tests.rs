@@ -65,6 +65,16 @@ impl Place {
                     folder: self.folder.path().join("opencode"),
                     flat: true,
                 },
+                Root {
+                    agent: Agent::parse("cursor").unwrap(),
+                    folder: self.folder.path().join("cursor/projects"),
+                    flat: false,
+                },
+                Root {
+                    agent: Agent::parse("cursor").unwrap(),
+                    folder: self.folder.path().join("cursor/store"),
+                    flat: true,
+                },
             ]),
             exclusions: Exclusions::default(),
             newest: None,

@@ -1,6 +1,7 @@
 //! This process: whose it is, what it may, when it is told to stop.
 
-use std::process::Child;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
 
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -47,10 +48,15 @@ pub(crate) fn terminate(child: &Child) {
     }
 }
 
-/// Ends the child of this id at once. It may be ending by itself at this very moment.
-pub(crate) fn kill(child: u32) {
+/// Has what `command` starts belong to a group of its own, with all that it starts in turn.
+pub(crate) fn lead_a_group(command: &mut Command) {
+    command.process_group(0);
+}
+
+/// Ends the child of this id at once, and its group. They may be ending by themselves at this very moment.
+pub(crate) fn kill_group(child: u32) {
     if let Some(pid) = rustix::process::Pid::from_raw(child as i32) {
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
+        rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
     }
 }
 

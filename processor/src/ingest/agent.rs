@@ -18,6 +18,7 @@ mod openclaw;
 mod opencode;
 mod pi;
 mod qwen;
+mod uri;
 mod wrapped;
 
 use std::fmt;
@@ -211,6 +212,12 @@ impl Agent {
                 ..Context::default()
             },
         }
+    }
+
+    /// The session that the transcript at `path` tells, where a database of the agent's may tell it, too, as turns of other
+    /// uids: then it is to be read from the transcript alone.
+    pub fn told_by(self, path: &Path) -> Option<&str> {
+        (self.0.id == cursor::DESCRIPTION.id).then(|| stem(path))
     }
 
     pub(super) fn parser(info: &SourceInfo, from: ResumePoint) -> Box<dyn Parse> {

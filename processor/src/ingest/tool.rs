@@ -103,6 +103,7 @@ wire_struct! {
         "absolute_path" => absolute_path: Text<'a>,
         "notebook_path" => notebook_path: Text<'a>,
         "relative_workspace_path" => relative_path: Text<'a>,
+        "relativeWorkspacePath" => relative_path_camel: Text<'a>,
         "command" => command: Prose<'a>,
         "cmd" => cmd: Prose<'a>,
         "script" => script: Prose<'a>,
@@ -181,6 +182,7 @@ impl Arguments<'_> {
             &self.absolute_path,
             &self.notebook_path,
             &self.relative_path,
+            &self.relative_path_camel,
         ];
         names.into_iter().filter_map(Text::filled)
     }

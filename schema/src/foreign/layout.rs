@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::catalogue::{Stamp, integer, read_stamp};
 use super::session::ForeignSession;
-use super::{goose, opencode};
+use super::{cursor, goose, opencode};
 use crate::units::UnixMillis;
 
 /// Whose database it is.
@@ -15,6 +15,8 @@ pub enum Layout {
     OpenCode,
     /// Goose's.
     Goose,
+    /// That of Cursor's editor.
+    Cursor,
 }
 
 /// The tables of one generation of an agent's database.
@@ -78,13 +80,14 @@ pub(super) use rows_of;
 
 impl Layout {
     /// Every layout.
-    pub const ALL: &[Self] = &[Self::OpenCode, Self::Goose];
+    pub const ALL: &[Self] = &[Self::OpenCode, Self::Goose, Self::Cursor];
 
     /// The agent's name, for people.
     pub(super) fn agent(self) -> &'static str {
         match self {
             Self::OpenCode => "OpenCode",
             Self::Goose => "Goose",
+            Self::Cursor => "Cursor",
         }
     }
 
@@ -93,6 +96,7 @@ impl Layout {
         let known = match self {
             Self::OpenCode => opencode::GENERATIONS,
             Self::Goose => goose::GENERATIONS,
+            Self::Cursor => cursor::GENERATIONS,
         };
         let mut present = Vec::new();
         for generation in known {

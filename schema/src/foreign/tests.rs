@@ -8,6 +8,8 @@ use tempfile::TempDir;
 
 use super::*;
 
+mod cursor;
+
 /// The tables of `OpenCode` 1.x, as far as they are read.
 const FIRST: &str = "
     CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text NOT NULL, title text NOT NULL,
@@ -355,18 +357,22 @@ fn what_is_too_large_is_left_out_or_has_a_name() {
     assert!(matches!(error, ForeignError::TooLarge { .. }), "{error}");
 }
 
-#[test]
-fn a_look_after_others_reads_no_table_through() {
-    let place = Place::with(&format!("{FIRST}{SECOND}"));
+#[rstest]
+#[case::opencode(Layout::OpenCode, &[FIRST, SECOND])]
+#[case::cursor(Layout::Cursor, &[cursor::MADE, cursor::HEADERS])]
+fn a_look_after_others_reads_no_table_through(#[case] layout: Layout, #[case] script: &[&str]) {
+    let place = Place::with(&script.concat());
     place
         .database()
         .within(|db| {
-            for generation in Layout::OpenCode.generations(db)? {
-                for rows in generation.rows {
-                    for query in [rows.newer, rows.of_session] {
-                        assert!(plan(db, query)?.starts_with("SEARCH "), "{query}");
-                    }
+            let generations = layout.generations(db)?;
+            assert_eq!(generations.len(), 2);
+            for rows in generations.iter().flat_map(|generation| generation.rows) {
+                for query in [rows.newer, rows.of_session] {
+                    assert!(plan(db, query)?.starts_with("SEARCH "), "{query}");
                 }
+                let newer = plan(db, rows.newer)?;
+                assert!(newer.contains("INTEGER PRIMARY KEY"), "{newer}");
             }
             Ok(())
         })
@@ -374,5 +380,10 @@ fn a_look_after_others_reads_no_table_through() {
 }
 
 fn plan(db: &Connection, query: &str) -> rusqlite::Result<String> {
-    db.query_row(&format!("EXPLAIN QUERY PLAN {query}"), [1], |row| row.get(3))
+    let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {query}"))?;
+    for parameter in 1..=statement.parameter_count() {
+        statement.raw_bind_parameter(parameter, 1)?;
+    }
+    let mut rows = statement.raw_query();
+    rows.next()?.expect("a step").get(3)
 }

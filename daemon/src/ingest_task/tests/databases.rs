@@ -12,6 +12,10 @@ const TURN: &str = include_str!("../../../../processor/tests/fixtures/databases/
 const DELETES: &str = include_str!("../../../../processor/tests/fixtures/databases/opencode_deletes.sql");
 const LARGE: &str = include_str!("../../../../processor/tests/fixtures/databases/opencode_large.sql");
 const SESSIONS: usize = 4;
+const CURSOR: &str =
+    include_str!("../../../../processor/tests/fixtures/agents/cursor/.config/Cursor/User/globalStorage/state.vscdb.sql");
+const CURSOR_TURN: &str = include_str!("../../../../processor/tests/fixtures/databases/cursor_turn.sql");
+const CONVERSATION: &str = "5c000000-0000-4000-8000-000000000011";
 
 /// The database of an agent that has it open.
 fn agent(place: &Place) -> (PathBuf, ForeignWriter) {
@@ -23,16 +27,85 @@ fn agent(place: &Place) -> (PathBuf, ForeignWriter) {
 }
 
 fn says(writer: &ForeignWriter, number: u32) {
-    let prompt = format!("Why does the spooler of case{number} drop its last page after an upgrade?");
-    let turn = TURN.replace("NUMBER", &format!("{number:04}")).replace("PROMPT", &prompt);
+    says_by(TURN, writer, number);
+}
+
+fn says_by(turn: &str, writer: &ForeignWriter, number: u32) {
+    let turn = turn
+        .replace("NUMBER", &format!("{number:04}"))
+        .replace("PROMPT", &prompt(number));
     writer.run(&turn.replace("ANSWER", "It kept an old handle. It has a bounded queue now, and a test."));
+}
+
+fn prompt(number: u32) -> String {
+    format!("Why does the spooler of case{number} drop its last page after an upgrade?")
 }
 
 fn read_all(ingest: &mut Ingest) {
     ingest.scan();
+    take_all(ingest);
+}
+
+fn take_all(ingest: &mut Ingest) {
     while !ingest.backfill.is_empty() {
         ingest.take_from_backfill().unwrap();
     }
+}
+
+/// The transcript of a conversation that is in Cursor's store, too, with other words around its prompt.
+fn transcript(place: &Place) -> PathBuf {
+    let folder = place
+        .folder
+        .path()
+        .join("cursor/projects/home-ada-shop/agent-transcripts")
+        .join(CONVERSATION);
+    fs_err::create_dir_all(&folder).unwrap();
+    let line = |role: &str, text: &str| json!({"role": role, "message": {"content": [{"type": "text", "text": text}]}});
+    let prompt = line("user", &format!("<user_query>\n{}\n</user_query>", prompt(1)));
+    let path = folder.join(CONVERSATION).with_extension("jsonl");
+    fs_err::write(&path, format!("{prompt}\n{}\n", line("assistant", "It kept an old handle."))).unwrap();
+    path
+}
+
+#[rstest]
+#[case::that_was_there_first(true)]
+#[case::that_came_later(false)]
+fn a_conversation_of_cursors_is_read_from_its_transcript_alone(#[case] at_first: bool) {
+    let place = Place::new();
+    let store = place.folder.path().join("cursor/store/state.vscdb");
+    fs_err::create_dir_all(store.parent().unwrap()).unwrap();
+    let writer = ForeignWriter::open(&store);
+    writer.run(CURSOR);
+    says_by(CURSOR_TURN, &writer, 1);
+    says_by(CURSOR_TURN, &writer, 2);
+    let first = at_first.then(|| transcript(&place));
+    let mut ingest = place.start();
+    read_all(&mut ingest);
+    let session = store.join(CONVERSATION);
+    assert_eq!(ingest.known.contains_key(&session), !at_first);
+    let file = first.unwrap_or_else(|| {
+        assert_eq!(place.turns(), [1, 2]);
+        let file = transcript(&place);
+        ingest.take_changed([file.clone()]).unwrap();
+        ingest.end_waiting(true);
+        take_all(&mut ingest);
+        file
+    });
+    assert_eq!(place.turns(), [1], "the transcript's");
+    says_by(CURSOR_TURN, &writer, 3);
+    ingest.take_sessions(&store, Layout::Cursor);
+    assert_eq!(ingest.backfill, [""; 0].map(PathBuf::from), "nothing of it is to be read");
+    // Nor is it read once the transcript, of which all is kept, is gone.
+    fs_err::remove_file(file).unwrap();
+    drop(ingest);
+    let mut ingest = place.start();
+    read_all(&mut ingest);
+    assert_eq!(place.turns(), [1]);
+    let others = ingest
+        .known
+        .keys()
+        .filter(|path| path.starts_with(&store) && **path != session);
+    assert_eq!(others.count(), 3, "the store's other conversations");
 }
 
 #[test]

@@ -3,9 +3,8 @@
 
 mod wire;
 
-use std::borrow::Cow;
-
 use self::wire::{Block, Environment, Message, Thread};
+use super::uri::path_of;
 use super::{Context, Description, Shape, has_extension, stem};
 use crate::ingest::conversation::Conversation;
 use crate::ingest::tell::Tell;
@@ -99,22 +98,6 @@ impl Amp {
     }
 }
 
-/// The path that a `file:` URI names; what is none is a path already.
-fn path_of(uri: &str) -> Cow<'_, str> {
-    let Some(path) = uri.strip_prefix("file://") else {
-        return Cow::Borrowed(uri);
-    };
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escaped = (*first == b'%').then(|| after.get(..2)).flatten();
-        let code = escaped.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &after[2..] } else { after };
-    }
-    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 impl Tell for Amp {
     type Record<'a> = Thread<'a>;
 
@@ -131,22 +114,5 @@ impl Tell for Amp {
 
     fn conversation(&mut self) -> &mut Conversation {
         &mut self.conversation
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case::plain("file:///home/ada/shop", "/home/ada/shop")]
-    #[case::escaped("file:///home/ada/my%20shop%C3%A9", "/home/ada/my shopé")]
-    #[case::odd("file:///home/100%/%zz", "/home/100%/%zz")]
-    #[case::path("/home/ada/shop", "/home/ada/shop")]
-    #[case::empty("", "")]
-    fn a_uri_names_a_path(#[case] uri: &str, #[case] expected: &str) {
-        assert_eq!(path_of(uri), expected);
     }
 }

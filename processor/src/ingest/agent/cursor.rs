@@ -1,19 +1,24 @@
-//! Cursor's agent transcripts: one message a line, and before that text files ([`legacy`]).
+//! Cursor's agent transcripts: one message a line, and before that text files ([`legacy`]). Conversations that have none, as
+//! all of before, are in the store of its editor ([`store`]).
 //!
-//! No line has an id, and of times there is none but what heads newer prompts. The working folder is told by a file beside the
+//! In a transcript no line has an id, and of times there is none but what heads newer prompts. The working folder is told by a file beside the
 //! transcripts where there is one; elsewhere by the first absolute path in a call, since their folder's name is made of it.
-//! Cursor's SQLite stores are not read here.
+//! So a turn of a transcript can't be told to be one of the store: what has a transcript is read from it alone (see
+//! [`told_by`](super::Agent::told_by)). That of a conversation has its id as its name.
 
 mod legacy;
 mod stamp;
+mod store;
 mod wire;
 mod workspace;
 
 use std::path::Path;
 
+use remembrancer_schema::Layout;
+
 use self::wire::{Record, Trusted};
 use super::wrapped::said;
-use super::{Context, Description, ReadFile, Shape, folder_name, has_extension, is_below};
+use super::{Context, Description, Piece, ReadFile, Shape, folder_name, has_extension, is_below};
 use crate::ingest::assemble::Assembler;
 use crate::ingest::conversation::Conversation;
 use crate::ingest::json::{RecordSink, read_values};
@@ -25,6 +30,9 @@ use crate::ingest::{ResumePoint, SourceInfo};
 /// The folder of a project's transcripts, and that of a conversation's subagents.
 const TRANSCRIPTS: &str = "agent-transcripts";
 const SUBAGENTS: &str = "subagents";
+/// The name of the store, and the folder in which editors keep theirs.
+const STORE: &str = "state.vscdb";
+const GLOBAL_STORAGE: &str = "Cursor/User/globalStorage";
 /// What Cursor writes in place of what it keeps to itself.
 const REDACTED: &str = "[REDACTED]";
 
@@ -32,8 +40,13 @@ pub(super) const DESCRIPTION: Description = Description {
     id: "cursor",
     name: "Cursor",
     folders: |home| vec![home.folder("CURSOR_DATA_DIR", ".cursor").join("projects")],
-    flat_folders: super::none,
+    flat_folders: |home| {
+        let config = home.folder("XDG_CONFIG_HOME", ".config");
+        let library = home.folder.join("Library/Application Support");
+        [config, library].map(|place| place.join(GLOBAL_STORAGE)).into()
+    },
     shape: |path| match path {
+        _ if path.file_name().is_some_and(|name| name == STORE) => Some(Shape::Database(Layout::Cursor)),
         _ if !is_below(path, TRANSCRIPTS) => None,
         _ if has_extension(path, "jsonl") => Some(Shape::Lines),
         _ if has_extension(path, "txt") => Some(Shape::Document),
@@ -69,6 +82,8 @@ struct Cursor {
     conversation: Conversation,
     /// What Cursor made of the working folder's path; empty where the folder is known.
     slug: String,
+    /// The messages, where they are no lines of a file.
+    pieces: Vec<Piece>,
 }
 
 impl Cursor {
@@ -78,10 +93,16 @@ impl Cursor {
         Self {
             conversation: Conversation::new(info, from),
             slug: slug.unwrap_or_default(),
+            pieces: context.pieces.clone(),
         }
     }
 
     fn read(&mut self, record: &Record<'_>, at: ResumePoint) {
+        if let Some(composer) = &record.composer {
+            let is_subagent = record.is_subagent.as_str() == "1";
+            let messages = std::mem::take(&mut self.pieces);
+            return store::tell(&mut self.conversation, composer, &record.header, is_subagent, &messages, at);
+        }
         let content = &record.message.content;
         let written = match record.role.as_str() {
             "user" => content.texts().find_map(stamp::heading),
