@@ -211,6 +211,28 @@ const BROKEN: [Broken; 12] = [
     },
 ];
 
+/// What keeps a hook from part of its work: the one that is played is heard all the same.
+const INCOMPLETE: [Broken; 3] = [
+    Broken {
+        file: ".claude/settings.json",
+        act: |_, file| edit(file, "\"compact|resume\"", "\"startup\""),
+        subject: "claude-code",
+        finding: "is not run for compact, resume",
+    },
+    Broken {
+        file: ".claude/settings.json",
+        act: |_, file| edit(file, "\"timeout\": 2", "\"timeout\": 0.1"),
+        subject: "claude-code",
+        finding: "timeout 0.1",
+    },
+    Broken {
+        file: ".claude/settings.json",
+        act: |_, file| edit(file, "\"claude-code\"", "\"clod\""),
+        subject: "claude-code",
+        finding: "is for an agent `clod`",
+    },
+];
+
 #[test]
 fn what_is_broken_fails_and_is_named() {
     let sandbox = sandbox!();
@@ -218,13 +240,14 @@ fn what_is_broken_fails_and_is_named() {
     sandbox.configure("");
     let daemon = sandbox.start();
     daemon.flush();
-    for Broken {
-        file,
-        act,
-        subject,
-        finding,
-    } in BROKEN
-    {
+    let all = BROKEN.iter().map(|broken| (broken, false));
+    for (broken, may_be_heard) in all.chain(INCOMPLETE.iter().map(|broken| (broken, true))) {
+        let Broken {
+            file,
+            act,
+            subject,
+            finding,
+        } = broken;
         let file = sandbox.home().join(file);
         let whole = fs_err::read(&file).unwrap();
         act(&sandbox.home(), &file);
@@ -233,7 +256,8 @@ fn what_is_broken_fails_and_is_named() {
             !passed && holds(&checks, subject, "FAILED", finding),
             "{finding}: {checks:#?}"
         );
-        assert!(!holds(&checks, subject, "ok", "the model sees it"), "{finding}: {checks:#?}");
+        let is_heard = holds(&checks, subject, "ok", "the model sees it");
+        assert!(may_be_heard || !is_heard, "{finding}: {checks:#?}");
         fs_err::write(&file, whole).unwrap();
     }
     let data = sandbox.places().data_dir();

@@ -12,6 +12,9 @@ use super::host::{self, Heard, Ran};
 use super::{Check, Verdict};
 use crate::install::{Registered, registered, values};
 
+/// A limit of more units than this is long in any unit.
+const LONGEST_LIMIT: f64 = 1e6;
+
 /// An agent on this machine.
 pub(crate) struct Examined<'a> {
     /// Which.
@@ -51,6 +54,7 @@ impl Examined<'_> {
         if !entries.is_empty() {
             checks.extend(self.trust(&entries));
             let is_run = checks.iter().all(|check| check.verdict != Verdict::Failed);
+            checks.extend(self.entries(&entries));
             checks.extend(self.programs(&entries));
             checks.extend(self.played(&entries, is_run));
         }
@@ -76,6 +80,39 @@ impl Examined<'_> {
         } else {
             self.failed(format!("not registered for {} in {files}", missing.join(", ")), install)
         }
+    }
+
+    /// What in an entry keeps it from doing what it is for.
+    fn entries(&self, entries: &[Registered]) -> Vec<Check> {
+        let mut checks = Vec::new();
+        for entry in entries {
+            let (event, file) = (&entry.event, entry.file.display());
+            if let Some(named) = entry.named_agent().filter(|named| *named != self.agent.id()) {
+                let found = format!("{event}: the command in {file} is for an agent `{named}`");
+                checks.push(self.failed(found, format!("write `--agent {}` there", self.agent.id())));
+            }
+            let sources = self
+                .agent
+                .events()
+                .find(|(name, _)| name == event)
+                .map_or(&[][..], |(_, sources)| sources);
+            let missed: Vec<&str> = sources.iter().copied().filter(|source| !entry.is_run_for(source)).collect();
+            if !missed.is_empty() {
+                let found = format!("{event}: the entry in {file} is not run for {}", missed.join(", "));
+                checks.push(self.failed(found, format!("set its matcher to `{}`", sources.join("|"))));
+            }
+            if let (Some(own), Some(limit)) = (&self.agent.registration().timeout, entry.limit)
+                && own.unit.mul_f64(limit.clamp(0.0, LONGEST_LIMIT)) < BUDGET
+            {
+                let found = format!(
+                    "{event}: {} {limit} in {file} ends the hook before its {} ms are over",
+                    own.key,
+                    BUDGET.as_millis()
+                );
+                checks.push(self.failed(found, format!("set it to {}", own.count)));
+            }
+        }
+        checks
     }
 
     fn doubled(&self, entries: &[Registered]) -> Option<Check> {
@@ -311,6 +348,8 @@ mod tests {
             arguments: None,
             program: 0..17,
             shell: "sh",
+            matcher: None,
+            limit: None,
         };
         let verdict = |state: &str| {
             let text = format!(

@@ -186,6 +186,8 @@ mod tests {
             arguments: None,
             program: 0..line.len(),
             shell: "sh",
+            matcher: None,
+            limit: None,
         }
     }
 

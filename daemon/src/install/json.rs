@@ -91,6 +91,8 @@ fn value(node: &CstNode) -> Value {
         Value::Array(list.elements().iter().map(value).collect())
     } else if let Some(text) = node.as_string_lit() {
         text.decoded_value().ok().into()
+    } else if let Some(number) = node.as_number_lit() {
+        serde_json::from_str(&number.to_string()).unwrap_or_default()
     } else {
         node.as_boolean_lit().map(|flag| flag.value()).into()
     }

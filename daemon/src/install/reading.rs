@@ -12,7 +12,7 @@ use super::json;
 use super::text::{Problem, split_mark};
 
 /// An entry of ours, as a host finds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Registered {
     /// The file that it stands in.
     pub file: PathBuf,
@@ -28,6 +28,33 @@ pub(crate) struct Registered {
     pub program: std::ops::Range<usize>,
     /// The shell that runs the line.
     pub shell: &'static str,
+    /// For which sources of the event it is run; `None` for all.
+    pub matcher: Option<String>,
+    /// Its time limit, in the host's unit; `None` where the host's own stays.
+    pub limit: Option<f64>,
+}
+
+impl Registered {
+    /// The agent that the command names, as it stands there; `None` where it names none.
+    pub(crate) fn named_agent(&self) -> Option<&str> {
+        let line = self.command[self.program.end..].split_whitespace();
+        let mut words = self.arguments.iter().flatten().map(String::as_str).chain(line);
+        let named = words.find_map(|word| match word.strip_prefix("--agent") {
+            Some("") => Some(None),
+            Some(rest) => rest.strip_prefix('=').map(Some),
+            None => None,
+        })?;
+        let id = named.or_else(|| words.next())?;
+        Some(id.trim_matches(['"', '\'']))
+    }
+
+    /// Whether it is run for this source of its event.
+    pub(crate) fn is_run_for(&self, source: &str) -> bool {
+        match self.matcher.as_deref() {
+            None | Some("" | "*") => true,
+            Some(matcher) => matcher.split('|').any(|part| part.trim() == source),
+        }
+    }
 }
 
 /// The values in the file at `path`; `None` where there is no file.
@@ -61,6 +88,7 @@ fn toml_values(text: &str) -> Result<Value, Problem> {
 /// As [`values`], of the first file that is not valid.
 pub(crate) fn registered(folder: &Path, agent: Agent) -> Result<Vec<Registered>, String> {
     let mut found = Vec::new();
+    let limit_key = agent.registration().timeout.as_ref().map(|limit| limit.key);
     for (format, file) in files(folder, agent) {
         if let Format::Plugin(plugin) = format {
             found.extend(of_plugin(&file, plugin, agent)?);
@@ -72,7 +100,15 @@ pub(crate) fn registered(folder: &Path, agent: Agent) -> Result<Vec<Registered>,
                 let alone = std::slice::from_ref(element);
                 let handlers = element["hooks"].as_array().map_or(alone, Vec::as_slice);
                 let ours = handlers.iter().enumerate();
-                found.extend(ours.filter_map(|(at, handler)| read(&file, event, (group, at), handler)));
+                let matcher = element["matcher"].as_str();
+                found.extend(ours.filter_map(|(at, handler)| {
+                    let entry = read(&file, event, (group, at), handler)?;
+                    Some(Registered {
+                        matcher: matcher.map(str::to_owned),
+                        limit: limit_key.and_then(|key| handler[key].as_f64()),
+                        ..entry
+                    })
+                }));
             }
         }
     }
@@ -96,6 +132,8 @@ fn of_plugin(file: &Path, plugin: &str, agent: Agent) -> Result<Vec<Registered>,
         command: program.clone(),
         arguments: Some(vec!["--agent".to_owned(), agent.id().to_owned()]),
         shell: "sh",
+        matcher: None,
+        limit: None,
     };
     Ok(agent.events().map(entry).collect())
 }
@@ -118,6 +156,8 @@ fn read(file: &Path, event: &str, place: (usize, usize), handler: &Value) -> Opt
         arguments,
         program,
         shell: if key == "bash" { "bash" } else { "sh" },
+        matcher: None,
+        limit: None,
     })
 }
 
