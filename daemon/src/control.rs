@@ -7,7 +7,8 @@ mod recall;
 use jiff::Timestamp;
 use remembrancer_hooks::protocol::{self, ForgetTarget as Target};
 use remembrancer_schema::{
-    EpisodeText, ForgetTarget, InstructionFile, LoggedCandidate, Pause, QueryError, Reader, SessionKey, UnixMillis, Writer,
+    EpisodeText, ForgetTarget, InstructionFile, LoggedCandidate, Pause, QueryError, Reader, SHORTEST_PREFIX, SessionKey,
+    UnixMillis, Writer,
 };
 use serde_json::{Value, json};
 
@@ -15,8 +16,6 @@ use crate::drift;
 
 pub(crate) use recall::{Offline, in_scope};
 
-/// The digits by which an episode is named at least; fewer would name too much.
-const SHORTEST_PREFIX: usize = 4;
 /// The counter of what [`include`] asked for: that all transcripts are read again, since what was written under an exclusion
 /// was passed over. Kept in the store, so that it is done though no daemon runs, or one is stopped meanwhile.
 const REREADS_WANTED: &str = "rereads-wanted";

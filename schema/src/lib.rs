@@ -52,7 +52,7 @@ pub use foreign::ForeignWriter;
 pub use foreign::{Catalogue, ForeignDatabase, ForeignError, ForeignMessage, ForeignSession, Layout, Stamp};
 pub use fts_query::MatchExpression;
 pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
-pub use query::{Bm25Hits, FieldWeights, Reader, Scope};
+pub use query::{Bm25Hits, FieldWeights, Reader, SHORTEST_PREFIX, Scope};
 pub use rows::{
     BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeText, Facets, ForgetTarget, Forgotten, Importance, IngestBatch,
     IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount,

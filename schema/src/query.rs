@@ -29,6 +29,7 @@ pub(crate) mod targets;
 mod vector;
 
 pub use bm25::{Bm25Hits, FieldWeights};
+pub use targets::SHORTEST_PREFIX;
 
 /// Virtual-machine steps between two looks at the deadline: some tens of microseconds of work.
 const STEPS_BETWEEN_CHECKS: i32 = 1_000;

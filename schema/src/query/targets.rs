@@ -13,8 +13,8 @@ use crate::fts_query::MatchExpression;
 use crate::ids::{EpisodeId, prefix_bounds};
 use crate::rows::ForgetTarget;
 
-/// A shorter prefix of a uid is refused: it would name too much.
-const SHORTEST_PREFIX: usize = 4;
+/// Hexadecimal digits by which an episode is named at least: fewer would name too much.
+pub const SHORTEST_PREFIX: usize = 4;
 
 impl Reader {
     /// The episodes that [`crate::Writer::forget`] would begin from; it then takes their whole turns.
