@@ -5,7 +5,6 @@
 //! was read of it goes, and nothing is remembered twice.
 
 use std::collections::{BTreeMap, HashSet};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,7 +63,7 @@ impl Databases {
     /// # Errors
     /// What is in the way; its sessions are those of before then.
     pub(crate) fn look(&mut self, path: &Path, layout: Layout, told: bool) -> Result<(), ForeignError> {
-        let files = [scan::stat(path), scan::stat(&log_of(path))];
+        let files = [scan::stat(path), scan::stat(&ForeignDatabase::log_of(path))];
         if files[0].is_none() {
             self.seen.remove(path);
             return Ok(());
@@ -175,11 +174,4 @@ fn step(session: &Session, found: ForeignSession) -> ReadStep {
     let bytes = found.record.len() + pieces.iter().map(of_message).sum::<usize>();
     let info = session.agent.session(&session.id, stat.mtime, pieces);
     SourceFile::session(&info, session.layout, &stat, &found.record, bytes).expect("invariant: memory can be read")
-}
-
-/// The write-ahead log of the database at `path`.
-fn log_of(path: &Path) -> PathBuf {
-    let mut log = OsString::from(path);
-    log.push("-wal");
-    log.into()
 }

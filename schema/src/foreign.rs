@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
+use crate::copy::with_suffix;
 use access::{BUSY_TIMEOUT, Files};
 pub use catalogue::{Catalogue, Stamp};
 pub use error::ForeignError;
@@ -48,6 +49,11 @@ impl ForeignDatabase {
             layout,
             stop: Arc::new(stop),
         }
+    }
+
+    /// Where the write-ahead log of the database at `path` lies, if it has one.
+    pub fn log_of(path: &Path) -> PathBuf {
+        with_suffix(path, "-wal")
     }
 
     /// Brings a catalogue up to date. A first look reads every row's time; a later one costs what changed since, and a look at

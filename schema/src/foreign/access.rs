@@ -7,14 +7,14 @@
 //!   file, without locks, and what was read counts only if file and folder are as before: a writer makes a log first, and
 //!   changes the file only after.
 
-use std::ffi::OsString;
 use std::fmt::Write;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::ForeignDatabase;
 use crate::system::{inode, path_bytes};
 
 /// How long a look waits for a writer's lock: it is tried again later, and ingest must go on.
@@ -51,7 +51,7 @@ impl Files {
             size: metadata.len(),
             modified: metadata.modified()?,
             has_write_ahead_mode: header.get(WRITE_VERSION) == Some(&WRITE_AHEAD),
-            has_log: log_of(path).exists(),
+            has_log: ForeignDatabase::log_of(path).exists(),
         })
     }
 
@@ -74,13 +74,6 @@ impl Files {
             Connection::open_with_flags(path, flags)
         }
     }
-}
-
-/// The write-ahead log of the database at `path`.
-fn log_of(path: &Path) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push("-wal");
-    name.into()
 }
 
 /// The address by which SQLite opens a file that nobody changes.
