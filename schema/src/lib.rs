@@ -57,7 +57,7 @@ pub use rows::{
     BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeText, Facets, ForgetTarget, Forgotten, Importance, IngestBatch,
     IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount,
     RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, Showing, SourcePosition, SourceProblem, SourceRow, SourceUpdate,
-    StoreStats, TurnUpsert, Unread,
+    Space, StoreStats, StoredEpisode, TargetedEpisode, TurnUpsert, Unread,
 };
 pub use sqlite_error::SqliteError;
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};

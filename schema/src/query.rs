@@ -21,10 +21,12 @@ mod neighbours;
 mod plans;
 mod recency;
 mod recollections;
+mod retention;
 mod sessions;
 mod settings;
 mod sources;
 mod stats;
+mod stored;
 pub(crate) mod targets;
 mod vector;
 

@@ -1,14 +1,16 @@
 //! What goes into the store and what comes out, as plain structs without behaviour.
-//! Two families: what ingest hands over, and what readers get. No SQL and no file is touched here.
+//! What ingest hands over, what readers get, and what forgetting is about. No SQL and no file is touched here.
 
+mod forgetting;
 mod given;
 mod read;
 
+pub use forgetting::{ForgetTarget, Forgotten, TargetedEpisode};
 pub use given::{
-    EmbeddedEpisode, Facets, ForgetTarget, Importance, IngestBatch, InstructionFile, LoggedCandidate, NewEpisode, Origin, Pause,
-    ProblemCount, RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, SourcePosition, SourceUpdate, TurnUpsert, Unread,
+    EmbeddedEpisode, Facets, Importance, IngestBatch, InstructionFile, LoggedCandidate, NewEpisode, Origin, Pause, ProblemCount,
+    RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, SourcePosition, SourceUpdate, TurnUpsert, Unread,
 };
 pub use read::{
-    BacklogRow, CandidateRow, EpisodeText, Forgotten, IngestOutcome, LoggedRecollection, Showing, SourceProblem, SourceRow,
-    StoreStats,
+    BacklogRow, CandidateRow, EpisodeText, IngestOutcome, LoggedRecollection, Showing, SourceProblem, SourceRow, Space,
+    StoreStats, StoredEpisode,
 };

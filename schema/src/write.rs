@@ -24,6 +24,7 @@ mod ingest;
 mod instructions;
 mod log_key;
 mod recollection;
+mod retention;
 mod sources;
 
 pub(crate) use embeddings::current_model;

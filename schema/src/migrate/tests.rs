@@ -34,6 +34,7 @@ fn migration_files_are_pinned() {
     0011_episode_lengths 9322e03893d81a4d
     0012_unread_records d215f1f8f6cf8d38
     0013_instruction_files 2078507cc01be3cc
+    0015_retirement 941576e78614ece3
     ");
 }
 
@@ -56,7 +57,7 @@ fn database_at(folder: &TempDir, version: usize) -> (Connection, PathBuf) {
 fn populate(db: &Connection, version: usize) {
     let hash = [9_u8; 32];
     let no_table = || Ok(());
-    let rows: [&dyn Fn() -> rusqlite::Result<()>; 13] = [
+    let rows: [&dyn Fn() -> rusqlite::Result<()>; 14] = [
         &|| {
             set_meta(db, "schema_version", &version.to_string())?;
             db.execute_batch(
@@ -114,6 +115,10 @@ fn populate(db: &Connection, version: usize) {
         &no_table,
         &|| db.execute_batch("INSERT INTO unread_records VALUES (1, 'malformed-json', 7, '2.1.0')"),
         &|| db.execute_batch("INSERT INTO instruction_files VALUES ('/p/AGENTS.md', '', '/p', NULL, 0, 1)"),
+        &|| {
+            db.execute("INSERT INTO retired_turns VALUES (?1, 1)", [[6_u8; 16]])?;
+            db.execute_batch("INSERT INTO untitled_sessions VALUES (1)")
+        },
     ];
     rows.iter().take(version).for_each(|fill| fill().expect("fills"));
 }
@@ -203,6 +208,7 @@ fn the_latest_schema_has_these_objects() {
     table recollection_candidates
     table recollection_uses
     table recollections
+    table retired_turns
     table session_copies
     table session_shown
     table sessions
@@ -211,6 +217,7 @@ fn the_latest_schema_has_these_objects() {
     table sqlite_sequence
     table tombstones
     table unread_records
+    table untitled_sessions
     ");
 }
 

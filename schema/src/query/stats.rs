@@ -72,6 +72,7 @@ fn count_all(db: &Connection, wal_bytes: u64) -> rusqlite::Result<StoreStats> {
         problems: problems(db)?,
         read_bytes: read_bytes(db)?,
         tombstones: count(db, "SELECT count(*) FROM tombstones")?,
+        retired: count(db, "SELECT count(*) FROM retired_turns")?,
         db_bytes: count(db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")?,
         wal_bytes,
         schema_version: migrate::version(db)?,

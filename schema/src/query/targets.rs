@@ -2,6 +2,7 @@
 //! which tell beforehand.
 //! In goes a target, out come ids, hidden episodes included.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use rusqlite::{Connection, named_params};
@@ -11,7 +12,7 @@ use crate::analysis::terms;
 use crate::error::QueryError;
 use crate::fts_query::MatchExpression;
 use crate::ids::{EpisodeId, prefix_bounds};
-use crate::rows::ForgetTarget;
+use crate::rows::{ForgetTarget, TargetedEpisode};
 
 /// Hexadecimal digits by which an episode is named at least: fewer would name too much.
 pub const SHORTEST_PREFIX: usize = 4;
@@ -24,6 +25,45 @@ impl Reader {
     pub fn episodes_of(&self, target: &ForgetTarget) -> Result<Vec<EpisodeId>, QueryError> {
         self.run("find what to forget", |db| of(db, target))
     }
+
+    /// The episodes that [`crate::Writer::forget`] would remove, newest first: all parts of the turns of
+    /// [`Reader::episodes_of`].
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn turns_of(&self, target: &ForgetTarget) -> Result<Vec<TargetedEpisode>, QueryError> {
+        self.run("find what to forget", |db| whole_turns(db, &of(db, target)?))
+    }
+}
+
+/// The episodes of the turns of `ids`, newest first, the parts of a turn in order.
+fn whole_turns(db: &Connection, ids: &[EpisodeId]) -> rusqlite::Result<Vec<TargetedEpisode>> {
+    let mut found = Vec::with_capacity(ids.len());
+    let mut known = HashSet::with_capacity(ids.len());
+    let mut statement = db.prepare_cached(
+        "SELECT id, turn_uid, part, session_id, created_at FROM episodes
+         WHERE turn_uid = (SELECT turn_uid FROM episodes WHERE id = :id)",
+    )?;
+    for id in ids {
+        if known.contains(id) {
+            continue;
+        }
+        let mut rows = statement.query([id])?;
+        while let Some(row) = rows.next()? {
+            let episode = TargetedEpisode {
+                id: row.get(0)?,
+                turn_uid: row.get(1)?,
+                part: row.get(2)?,
+                session: row.get(3)?,
+                created_at: row.get(4)?,
+            };
+            if known.insert(episode.id) {
+                found.push(episode);
+            }
+        }
+    }
+    found.sort_unstable_by_key(|episode| (Reverse(episode.created_at), episode.turn_uid, episode.part));
+    Ok(found)
 }
 
 /// The episodes of a target.
@@ -33,7 +73,10 @@ pub(crate) fn of(db: &Connection, target: &ForgetTarget) -> rusqlite::Result<Vec
         ForgetTarget::Session { agent, external_id } => db
             .prepare_cached(
                 "SELECT episodes.id FROM sessions JOIN episodes ON episodes.session_id = sessions.id
-                 WHERE external_id = :id AND (:agent IS NULL OR agent = :agent)",
+                 WHERE external_id = :id AND (:agent IS NULL OR sessions.agent = :agent)
+                 UNION
+                 SELECT episode_id FROM sessions JOIN session_copies ON session_copies.session_id = sessions.id
+                 WHERE external_id = :id AND (:agent IS NULL OR sessions.agent = :agent)",
             )?
             .query_map(named_params! {":id": external_id, ":agent": agent}, |row| row.get(0))?
             .collect(),
@@ -43,11 +86,33 @@ pub(crate) fn of(db: &Connection, target: &ForgetTarget) -> rusqlite::Result<Vec
             .collect(),
         ForgetTarget::Path(path) => under_path(db, path),
         ForgetTarget::Matching(text) => matching(db, text),
+        ForgetTarget::After(at) => db
+            .prepare_cached("SELECT id FROM episodes WHERE created_at >= :at")?
+            .query_map([at], |row| row.get(0))?
+            .collect(),
+        ForgetTarget::Before(at) => db
+            .prepare_cached("SELECT id FROM episodes WHERE created_at < :at")?
+            .query_map([at], |row| row.get(0))?
+            .collect(),
+        ForgetTarget::AllOf(targets) => in_all(db, targets),
         ForgetTarget::All => db
             .prepare_cached("SELECT id FROM episodes")?
             .query_map([], |row| row.get(0))?
             .collect(),
     }
+}
+
+/// The episodes that every one of `targets` names.
+fn in_all(db: &Connection, targets: &[ForgetTarget]) -> rusqlite::Result<Vec<EpisodeId>> {
+    let Some((first, others)) = targets.split_first() else {
+        return Ok(Vec::new());
+    };
+    let mut ids = of(db, first)?;
+    for target in others {
+        let named: HashSet<EpisodeId> = of(db, target)?.into_iter().collect();
+        ids.retain(|id| named.contains(id));
+    }
+    Ok(ids)
 }
 
 /// The episodes whose uid begins with a prefix of at least 4 hexadecimal digits.

@@ -334,28 +334,6 @@ pub struct RecollectionUse {
     pub evidence: String,
 }
 
-/// What the user asks to forget. Whole turns are forgotten, never single parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ForgetTarget {
-    /// The episode whose uid begins with these (at least 4) hexadecimal digits.
-    Episode(String),
-    /// A session by the agent's own id of it, in one agent or in all.
-    Session {
-        /// Only this agent's session.
-        agent: Option<String>,
-        /// The session id as the agent writes it.
-        external_id: String,
-    },
-    /// All of a project.
-    Project(ProjectId),
-    /// Everything that happened in this folder or below, or whose transcript lies there.
-    Path(String),
-    /// Everything that holds all words of this text.
-    Matching(String),
-    /// Everything.
-    All,
-}
-
 /// What of ours stands in a file of a project, at the user's word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionFile {

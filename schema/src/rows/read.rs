@@ -144,16 +144,40 @@ pub struct IngestOutcome {
     pub excluded: u64,
 }
 
-/// What [`crate::Writer::forget`] removed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Forgotten {
-    /// Episodes removed.
-    pub episodes: u64,
-    /// Their turns, now tombstones.
-    pub turn_uids: Vec<TurnUid>,
-    /// Whether the write-ahead log could be emptied; if not, a reader was busy, and [`crate::Writer::checkpoint`]
-    /// has to run again before the forgotten bytes are gone from the disk.
-    pub log_emptied: bool,
+/// How large the database is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// Bytes of the pages that hold something.
+    pub used: u64,
+    /// Turns stored, hidden ones too.
+    pub turns: u64,
+}
+
+/// All that is stored of an episode, but for its vector.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredEpisode {
+    /// Its texts, and whose they are.
+    pub text: EpisodeText,
+    /// Whose conversation it is.
+    pub origin: Origin,
+    /// Git branch at that turn.
+    pub git_branch: Option<String>,
+    /// When it was stored as it stands.
+    pub updated_at: UnixMillis,
+    /// When it was shown or used last; else when the turn began.
+    pub accessed_at: UnixMillis,
+    /// How often it was used.
+    pub access_count: u64,
+    /// How often it was shown.
+    pub shown_count: u64,
+    /// Whether an exclusion hides it.
+    pub hidden: bool,
+    /// The model of its vector, if it has one.
+    pub embedding_model: Option<String>,
+    /// Showings that turned out to be uses, as far as they are still logged: when it was shown, and by what it was told.
+    pub uses: Vec<(UnixMillis, String)>,
+    /// Other sessions (forks, resumes) that repeat it, by the agent's ids.
+    pub also_in: Vec<String>,
 }
 
 /// A logged recollection with its id.
@@ -226,6 +250,8 @@ pub struct StoreStats {
     pub read_bytes: Vec<(String, u64)>,
     /// Turns forgotten.
     pub tombstones: u64,
+    /// Turns that retention removed.
+    pub retired: u64,
     /// Bytes of the database file.
     pub db_bytes: u64,
     /// Bytes of the write-ahead log.

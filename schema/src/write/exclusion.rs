@@ -3,10 +3,11 @@
 
 use rusqlite::{Connection, named_params};
 
-use super::ingest::session_id;
+use super::forget::{leave_unscrubbed, remove_episode};
+use super::ingest::{hand_over, session_id};
 use super::{Writer, embeddings, index};
 use crate::error::QueryError;
-use crate::ids::EpisodeId;
+use crate::ids::{EpisodeId, SessionId};
 use crate::query::targets::{self, is_under};
 use crate::rows::SessionKey;
 use crate::units::UnixMillis;
@@ -62,6 +63,44 @@ impl Writer {
             let ids: Vec<EpisodeId> = statement.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?;
             hide(db, &ids)
         })
+    }
+
+    /// Deletes what is hidden of an excluded session, without tombstones: it is the exclusion that keeps it out. What another
+    /// session has a copy of is that one's now, and shown. Gives how many episodes went.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn erase_excluded_session(&mut self, session: &SessionKey) -> Result<u64, QueryError> {
+        let erased = self.within("delete an excluded session", |db| {
+            let id = session_id(db, session)?;
+            let mut statement = db.prepare_cached(
+                "SELECT id, (SELECT min(session_id) FROM session_copies WHERE episode_id = episodes.id)
+                 FROM episodes WHERE session_id = :id AND hidden = 1
+                     AND EXISTS (SELECT 1 FROM sessions WHERE id = :id AND excluded = 1)",
+            )?;
+            let hidden: Vec<(EpisodeId, Option<SessionId>)> = statement
+                .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<Result<_, _>>()?;
+            let mut erased = 0;
+            for (episode, heir) in hidden {
+                match heir {
+                    Some(heir) => hand_over(db, episode, heir)?,
+                    None => {
+                        remove_episode(db, episode)?;
+                        erased += 1;
+                    }
+                }
+            }
+            show_uncovered(db)?;
+            db.prepare_cached("UPDATE sessions SET title = NULL, cwd = NULL, git_branch = NULL WHERE id = :id AND excluded = 1")?
+                .execute([id])?;
+            if erased > 0 {
+                leave_unscrubbed(db)?;
+            }
+            Ok(erased)
+        })?;
+        self.finish_forgetting()?;
+        Ok(erased)
     }
 
     /// Lets a session in again; as [`Writer::include_path`].

@@ -8,18 +8,31 @@ use super::{Writer, embeddings, empty_log, index};
 use crate::copy::leftovers;
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, ProjectId, SessionId, TurnUid};
+use crate::migrate::{meta, set_meta};
 use crate::query::targets;
 use crate::rows::{ForgetTarget, Forgotten};
 use crate::units::UnixMillis;
 
+/// Key in `_meta`: `1` from the moment in which turns are forgotten until no byte of them is left in the file.
+const UNSCRUBBED: &str = "unscrubbed";
+
 impl Writer {
     /// Forgets whole turns for good: their uids become tombstones, and no byte of their text is left in the database, in
     /// its log, or in the copies that migrations made. The terms of logged recollections go too, since they may repeat
-    /// what was said, and so do the titles of the sessions touched.
+    /// what was said, and so do the titles of the sessions touched, for good.
     ///
     /// # Errors
     /// [`QueryError::Invalid`] for an episode prefix that names no turn, or several; else what SQLite reports.
     pub fn forget(&mut self, target: &ForgetTarget, now: UnixMillis) -> Result<Forgotten, QueryError> {
+        let removed = self.remove_for_good(target, now)?;
+        Ok(Forgotten {
+            log_emptied: self.finish_forgetting()?,
+            ..removed
+        })
+    }
+
+    /// The part of it that is one transaction.
+    fn remove_for_good(&mut self, target: &ForgetTarget, now: UnixMillis) -> Result<Forgotten, QueryError> {
         const ACT: &str = "forget";
         let failed = QueryError::at(ACT);
         let ids = targets::of(&self.db, target).map_err(&failed)?;
@@ -29,27 +42,45 @@ impl Writer {
             return Err(QueryError::Invalid { act: ACT, detail });
         }
         let episodes = self.within(ACT, |db| {
-            let touched = remove_turns(db, &turns, now)?;
+            let touched = remove_turns(db, &turns, |turn| bury(db, turn, now))?;
             clean_up(db, target, &touched)?;
+            leave_unscrubbed(db)?;
             Ok(touched.episodes.len() as u64)
         })?;
-        self.scrub().map_err(&failed)?;
-        let log_emptied = empty_log(&self.db).map_err(&failed)?;
+        Ok(Forgotten {
+            episodes,
+            turn_uids: turns,
+            log_emptied: false,
+        })
+    }
+
+    /// Ends what [`Writer::forget`] began, where it did not come to its end: a reader kept the log, or the process was
+    /// killed. Gives whether nothing of the forgotten is left on the disk. Nothing to do is `true`.
+    ///
+    /// # Errors
+    /// What SQLite reports; an old copy of the database that can't be removed. It can be called again.
+    pub fn finish_forgetting(&mut self) -> Result<bool, QueryError> {
+        let failed = QueryError::at("clean up after forgetting");
+        if meta(&self.db, UNSCRUBBED).map_err(&failed)?.as_deref() != Some("1") {
+            return Ok(true);
+        }
         for copy in leftovers(&self.path) {
             fs_err::remove_file(&copy).map_err(|source| QueryError::Invalid {
                 act: "remove an old copy of the database",
                 detail: source.to_string(),
             })?;
         }
-        Ok(Forgotten {
-            episodes,
-            turn_uids: turns,
-            log_emptied,
-        })
+        self.scrub().map_err(&failed)?;
+        let log_emptied = empty_log(&self.db).map_err(&failed)?;
+        if log_emptied {
+            set_meta(&self.db, UNSCRUBBED, "0").map_err(&failed)?;
+            empty_log(&self.db).map_err(&failed)?;
+        }
+        Ok(log_emptied)
     }
 
     /// Removes what deleting alone leaves: tokens in the index's segments, and freed pages.
-    fn scrub(&self) -> rusqlite::Result<()> {
+    pub(super) fn scrub(&self) -> rusqlite::Result<()> {
         self.db
             .execute("INSERT INTO episodes_fts (episodes_fts) VALUES ('optimize')", [])?;
         let mut vacuum = self.db.prepare("PRAGMA incremental_vacuum")?;
@@ -61,10 +92,15 @@ impl Writer {
 
 /// What removing turns touched.
 #[derive(Default)]
-struct Touched {
-    episodes: Vec<EpisodeId>,
-    sessions: Vec<SessionId>,
-    projects: Vec<ProjectId>,
+pub(super) struct Touched {
+    pub(super) episodes: Vec<EpisodeId>,
+    pub(super) sessions: Vec<SessionId>,
+    pub(super) projects: Vec<ProjectId>,
+}
+
+/// Notes, in the transaction that removes something, that bytes of it are left in the file.
+pub(super) fn leave_unscrubbed(db: &Connection) -> rusqlite::Result<()> {
+    set_meta(db, UNSCRUBBED, "1")
 }
 
 /// The turns of episodes, each once, in the order of their uids.
@@ -86,15 +122,33 @@ pub(super) fn bury(db: &Connection, turn: TurnUid, now: UnixMillis) -> rusqlite:
     Ok(())
 }
 
-fn remove_turns(db: &Connection, turns: &[TurnUid], now: UnixMillis) -> rusqlite::Result<Touched> {
+/// Gives a session no title, now and when it is read again.
+pub(super) fn leave_untitled(db: &Connection, session: SessionId) -> rusqlite::Result<()> {
+    let added = db
+        .prepare_cached("INSERT OR IGNORE INTO untitled_sessions (session_id) VALUES (:id)")?
+        .execute([session])?;
+    if added > 0 {
+        db.prepare_cached("UPDATE sessions SET title = NULL WHERE id = :id")?
+            .execute([session])?;
+    }
+    Ok(())
+}
+
+/// Removes turns; `bury` keeps each from coming back.
+pub(super) fn remove_turns(
+    db: &Connection,
+    turns: &[TurnUid],
+    bury: impl Fn(TurnUid) -> rusqlite::Result<()>,
+) -> rusqlite::Result<Touched> {
     let mut touched = Touched::default();
     for &turn in turns {
-        bury(db, turn, now)?;
+        bury(turn)?;
         let mut statement = db.prepare_cached("SELECT id, session_id, project_id FROM episodes WHERE turn_uid = :turn")?;
         let rows: Vec<(EpisodeId, SessionId, Option<ProjectId>)> = statement
             .query_map([turn], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect::<Result<_, _>>()?;
         for (id, session, project) in rows {
+            touched.sessions.extend(sessions_with_a_copy(db, id)?);
             remove_episode(db, id)?;
             touched.episodes.push(id);
             touched.sessions.push(session);
@@ -109,6 +163,13 @@ fn remove_turns(db: &Connection, turns: &[TurnUid], now: UnixMillis) -> rusqlite
     Ok(touched)
 }
 
+/// The forks and resumes that repeat an episode of another session.
+fn sessions_with_a_copy(db: &Connection, id: EpisodeId) -> rusqlite::Result<Vec<SessionId>> {
+    db.prepare_cached("SELECT session_id FROM session_copies WHERE episode_id = :id")?
+        .query_map([id], |row| row.get(0))?
+        .collect()
+}
+
 /// Removes one episode and the rows that hang on it: all but its index row.
 pub(super) fn remove_episode(db: &Connection, id: EpisodeId) -> rusqlite::Result<()> {
     embeddings::remove_code(db, id)?;
@@ -119,26 +180,13 @@ pub(super) fn remove_episode(db: &Connection, id: EpisodeId) -> rusqlite::Result
 /// Removes what repeats the forgotten, or is about nothing any more.
 fn clean_up(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqlite::Result<()> {
     db.execute("UPDATE recollections SET terms = '[]'", [])?;
-    for session in &touched.sessions {
-        db.prepare_cached("UPDATE sessions SET title = NULL WHERE id = :id")?
-            .execute([session])?;
-        db.prepare_cached(
-            "UPDATE sessions SET cwd = NULL, git_branch = NULL
-             WHERE id = :id AND NOT EXISTS (SELECT 1 FROM episodes WHERE session_id = :id)",
-        )?
-        .execute([session])?;
+    for &session in &touched.sessions {
+        leave_untitled(db, session)?;
     }
-    let mut projects = touched.projects.clone();
-    if let ForgetTarget::Project(project) = target {
-        projects.push(*project);
-    }
-    if matches!(target, ForgetTarget::Project(_) | ForgetTarget::Path(_) | ForgetTarget::All) {
-        for project in projects {
-            db.prepare_cached(
-                "DELETE FROM projects WHERE id = :id AND NOT EXISTS (SELECT 1 FROM episodes WHERE project_id = :id)",
-            )?
-            .execute([project])?;
-        }
+    tidy_emptied(db, touched)?;
+    // An empty project was named all the same.
+    for project in projects_of(target) {
+        remove_if_empty(db, project)?;
     }
     if matches!(target, ForgetTarget::All) {
         // Of sessions and projects nothing is left to know but that a session is kept out.
@@ -153,6 +201,33 @@ fn clean_up(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqli
         db.execute("DELETE FROM sqlite_stat4", [])?;
     }
     Ok(())
+}
+
+/// Removes what sessions and projects tell that have no episode any more.
+pub(super) fn tidy_emptied(db: &Connection, touched: &Touched) -> rusqlite::Result<()> {
+    for session in &touched.sessions {
+        db.prepare_cached(
+            "UPDATE sessions SET title = NULL, cwd = NULL, git_branch = NULL
+             WHERE id = :id AND NOT EXISTS (SELECT 1 FROM episodes WHERE session_id = :id)",
+        )?
+        .execute([session])?;
+    }
+    touched.projects.iter().try_for_each(|project| remove_if_empty(db, *project))
+}
+
+fn remove_if_empty(db: &Connection, project: ProjectId) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM projects WHERE id = :id AND NOT EXISTS (SELECT 1 FROM episodes WHERE project_id = :id)")?
+        .execute([project])?;
+    Ok(())
+}
+
+/// The projects that a target names.
+fn projects_of(target: &ForgetTarget) -> Vec<ProjectId> {
+    match target {
+        ForgetTarget::Project(project) => vec![*project],
+        ForgetTarget::AllOf(targets) => targets.iter().flat_map(projects_of).collect(),
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]

@@ -13,19 +13,20 @@ use rusqlite::Connection;
 
 use content::{Content, Texts, goes_further, texts_of};
 use episodes::{Stored, is_copied, stored_episodes};
+pub(super) use retirement::hand_over;
 use sessions::Session;
 pub(super) use sessions::session_id;
 
 use super::exclusion::{covers, excluded_paths};
-use super::{Writer, embeddings, index, sources};
+use super::{Writer, embeddings, forget, index, sources};
 use crate::error::QueryError;
-use crate::ids::{SessionId, SourceId};
+use crate::ids::{SessionId, SourceId, TurnUid};
 use crate::rows::{IngestBatch, IngestOutcome, NewEpisode, SessionKey, TurnUpsert};
 
 impl Writer {
     /// Stores one pass over one source.
     ///
-    /// - A turn or an episode that the user forgot is skipped, and so is a turn whose folder, source or session is
+    /// - A turn or an episode that the user forgot, or retention removed, is skipped, and so is a turn whose folder, source or session is
     ///   excluded.
     /// - A known episode of the same session is compared by its text: a change replaces its texts and index row and drops
     ///   its embedding; times and counts stay. It now belongs to this source and generation, and has this importance.
@@ -76,6 +77,7 @@ struct Pass<'a, 't> {
     exclusions: Vec<String>,
     source_excluded: bool,
     any_tombstone: bool,
+    any_retired: bool,
     /// Bytes kept free for the embedding of a new episode.
     room: i64,
     sessions: BTreeMap<&'a SessionKey, Session<'a>>,
@@ -103,6 +105,7 @@ impl<'a, 't> Pass<'a, 't> {
             source_excluded: covers(&exclusions, Some(&batch.source.path)),
             exclusions,
             any_tombstone: db.prepare_cached("SELECT 1 FROM tombstones")?.exists([])?,
+            any_retired: db.prepare_cached("SELECT 1 FROM retired_turns")?.exists([])?,
             room: embeddings::embedding_size(db)?,
             sessions: BTreeMap::new(),
             outcome: IngestOutcome::default(),
@@ -112,6 +115,12 @@ impl<'a, 't> Pass<'a, 't> {
     fn turn(&mut self, turn: &'a TurnUpsert) -> rusqlite::Result<()> {
         let count = turn.episodes.len() as u64;
         if self.is_tombstone(turn.turn_uid.0)? {
+            self.outcome.tombstoned += count;
+            // Also that of a fork, and of a store that was made anew with the tombstones of an older one.
+            let session = self.session(&turn.session)?.id;
+            return forget::leave_untitled(self.db, session);
+        }
+        if self.is_retired(turn.turn_uid)? {
             self.outcome.tombstoned += count;
             return Ok(());
         }
@@ -174,6 +183,14 @@ impl<'a, 't> Pass<'a, 't> {
             self.retire_older_generations()?;
         }
         Ok(self.outcome)
+    }
+
+    fn is_retired(&self, turn: TurnUid) -> rusqlite::Result<bool> {
+        Ok(self.any_retired
+            && self
+                .db
+                .prepare_cached("SELECT 1 FROM retired_turns WHERE uid = :turn")?
+                .exists([turn])?)
     }
 
     fn is_tombstone(&self, uid: [u8; 16]) -> rusqlite::Result<bool> {

@@ -144,3 +144,42 @@ fn hidden_episodes_are_not_taken_for_gone() {
     store.writer.include_path("/home/ada/engine").expect("includes");
     assert_eq!(store.found("word"), [store.id(8, 0)]);
 }
+
+#[test]
+fn what_was_stored_of_an_excluded_session_can_be_erased() {
+    let mut store = Store::new();
+    let copy = |number: u8| crate::TurnUpsert {
+        session: session("fork"),
+        ..turn(number, "child", &["shared word"])
+    };
+    let turns = vec![
+        turn(1, "child", &["zugzwang word"]),
+        turn(2, "child", &["shared word"]),
+        copy(2),
+        turn(3, "other", &["word"]),
+    ];
+    store.writer.ingest(&batch(turns)).expect("stores");
+    store.embed();
+    assert_eq!(
+        store.writer.erase_excluded_session(&session("child")).expect("erases"),
+        0,
+        "it is not excluded"
+    );
+    assert_eq!(store.found("word").len(), 3);
+    store.writer.exclude_session(&session("child")).expect("excludes");
+    assert_eq!(store.writer.erase_excluded_session(&session("child")).expect("erases"), 1);
+    let stats = store.reader().stats().expect("counts");
+    assert_eq!((stats.episodes, stats.hidden, stats.tombstones), (2, 0, 0));
+    assert_eq!(
+        store.found("word"),
+        [store.id(3, 0), store.id(2, 0)],
+        "what a fork repeats is the fork's"
+    );
+    let bytes = fs_err::read(&store.path).expect("reads");
+    assert!(!bytes.windows(8).any(|window| window == b"zugzwang"));
+    // Reading it again brings nothing, and after an inclusion all of it.
+    let again = batch(vec![turn(1, "child", &["zugzwang word"])]);
+    assert_eq!(store.writer.ingest(&again).expect("stores").excluded, 1);
+    store.writer.include_session(&session("child")).expect("includes");
+    assert_eq!(store.writer.ingest(&again).expect("stores").added, 1);
+}

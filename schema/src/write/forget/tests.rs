@@ -108,6 +108,17 @@ fn a_reader_in_the_way_is_told() {
     assert!(!on_disk(&store, SECRET));
 }
 
+fn all_of(targets: &[ForgetTarget]) -> ForgetTarget {
+    ForgetTarget::AllOf(targets.to_vec())
+}
+
+fn session_target(id: &str) -> ForgetTarget {
+    ForgetTarget::Session {
+        agent: None,
+        external_id: id.to_owned(),
+    }
+}
+
 /// Turns 1 and 2 in session `s` (1 in a project), 3 in session `t`, 4 in another folder.
 fn check(target: &dyn Fn(&Store, crate::ProjectId) -> ForgetTarget, expected: &[u8]) {
     let mut store = Store::new();
@@ -149,6 +160,13 @@ fn check(target: &dyn Fn(&Store, crate::ProjectId) -> ForgetTarget, expected: &[
 #[case::matching_all_words(&|_: &Store, _| ForgetTarget::Matching("gamma beta".to_owned()), &[2])]
 #[case::matching_nothing(&|_: &Store, _| ForgetTarget::Matching("\"'()".to_owned()), &[])]
 #[case::all(&|_: &Store, _| ForgetTarget::All, &[1, 2, 3, 4])]
+#[case::after(&|_: &Store, _| ForgetTarget::After(UnixMillis(3_000)), &[3, 4])]
+#[case::before(&|_: &Store, _| ForgetTarget::Before(UnixMillis(3_000)), &[1, 2])]
+#[case::between(&|_: &Store, _| all_of(&[ForgetTarget::After(UnixMillis(2_000)), ForgetTarget::Before(UnixMillis(4_000))]), &[2, 3])]
+#[case::words_in_a_session(&|_: &Store, _| all_of(&[ForgetTarget::Matching("gamma".to_owned()), session_target("t")]), &[3])]
+#[case::project_before(&|_: &Store, project| all_of(&[ForgetTarget::Project(project), ForgetTarget::Before(UnixMillis(1_000))]), &[])]
+#[case::three(&|_: &Store, _| all_of(&[session_target("s"), ForgetTarget::Path("/home/ada/engine".to_owned()), ForgetTarget::After(UnixMillis(1_001))]), &[2])]
+#[case::all_of_nothing(&|_: &Store, _| all_of(&[]), &[])]
 fn targets_name_turns(#[case] target: &dyn Fn(&Store, crate::ProjectId) -> ForgetTarget, #[case] expected: &[u8]) {
     check(target, expected);
 }
@@ -222,4 +240,123 @@ fn hidden_episodes_are_forgotten_too() {
         .expect("forgets");
     assert_eq!(forgotten.turn_uids, [turn_uid(0)]);
     assert!(!on_disk(&store, SECRET));
+}
+
+/// A pass that stores turns of a session and its title.
+fn titled(session_id: &str, turns: Vec<crate::TurnUpsert>) -> crate::IngestBatch {
+    let mut pass = batch(turns);
+    pass.sessions.push(SessionUpdate {
+        session: session(session_id),
+        title: Some(format!("About {SECRET}")),
+        compacted_at: None,
+        started_at: None,
+    });
+    pass
+}
+
+#[test]
+fn a_title_does_not_come_back_where_one_of_several_turns_was_forgotten() {
+    let mut store = Store::new();
+    let (secret, other) = (turn(1, "s", &[SECRET]), turn(2, "s", &["other"]));
+    let both = titled("s", vec![secret.clone(), other.clone()]);
+    store.writer.ingest(&both).expect("stores");
+    let target = ForgetTarget::Matching(SECRET.to_owned());
+    store.writer.forget(&target, UnixMillis(5)).expect("forgets");
+    assert!(!on_disk(&store, SECRET));
+    // The transcript is read on, and read again, and its fork is read.
+    store
+        .writer
+        .ingest(&titled("s", vec![turn(3, "s", &["more"])]))
+        .expect("stores");
+    store.writer.ingest(&both).expect("stores");
+    let mut fork = vec![secret, other];
+    fork.iter_mut().for_each(|turn| turn.session = session("fork"));
+    fork.push(turn(4, "fork", &["of its own"]));
+    store.writer.ingest(&titled("fork", fork)).expect("stores");
+    store.writer.checkpoint().expect("checkpoints");
+    assert_eq!(store.reader().stats().expect("counts").episodes, 3);
+    assert!(!on_disk(&store, SECRET));
+}
+
+#[test]
+fn a_store_made_anew_with_the_old_tombstones_has_nothing_of_the_forgotten() {
+    let mut store = Store::new();
+    store
+        .writer
+        .restore_tombstones(&[turn_uid(1)], UnixMillis(1))
+        .expect("restores");
+    // The title is read before the turn that it tells of.
+    store
+        .writer
+        .ingest(&titled("s", vec![turn(2, "s", &["other"])]))
+        .expect("stores");
+    store
+        .writer
+        .ingest(&titled("s", vec![turn(1, "s", &[SECRET])]))
+        .expect("stores");
+    store.writer.checkpoint().expect("checkpoints");
+    assert!(!on_disk(&store, SECRET));
+    assert_eq!(store.reader().stats().expect("counts").episodes, 1);
+}
+
+#[test]
+fn what_a_session_shares_with_another_is_forgotten_with_either() {
+    for forgotten in ["original", "fork"] {
+        let mut store = Store::new();
+        let shared = turn(1, "original", &[SECRET]);
+        let copy = crate::TurnUpsert {
+            session: session("fork"),
+            ..shared.clone()
+        };
+        store.writer.ingest(&titled("original", vec![shared])).expect("stores");
+        let outcome = store
+            .writer
+            .ingest(&titled("fork", vec![copy, turn(2, "fork", &["other"])]))
+            .expect("stores");
+        assert_eq!((outcome.copies, outcome.added), (1, 1));
+        store
+            .writer
+            .forget(&session_target(forgotten), UnixMillis(5))
+            .expect("forgets");
+        assert!(!on_disk(&store, SECRET), "by the session {forgotten}");
+    }
+}
+
+#[test]
+fn the_whole_turns_are_told_beforehand_newest_first() {
+    let mut store = Store::new();
+    let turns = vec![turn(1, "s", &["alpha", "beta"]), turn(2, "t", &["beta", "gamma"])];
+    store.writer.ingest(&batch(turns)).expect("stores");
+    let told = |target: &ForgetTarget| -> Vec<_> {
+        let found = store.reader().turns_of(target).expect("finds");
+        found.iter().map(|episode| (episode.turn_uid.0[0], episode.part)).collect()
+    };
+    assert_eq!(
+        told(&ForgetTarget::Matching("beta".to_owned())),
+        [(2, 0), (2, 1), (1, 0), (1, 1)]
+    );
+    assert_eq!(told(&ForgetTarget::Matching("alpha".to_owned())), [(1, 0), (1, 1)]);
+}
+
+#[test]
+fn what_a_kill_left_undone_is_done_later() {
+    let mut store = Store::new();
+    store.fill(&[SECRET, "other"]);
+    store.embed();
+    store.writer.checkpoint().expect("checkpoints");
+    let copy = crate::copy::before_migration(&store.path, 3);
+    store.writer.copy_to(&copy).expect("copies");
+    assert!(store.writer.finish_forgetting().expect("finishes"), "nothing to do");
+    assert!(copy.exists(), "so nothing is removed");
+    // As far as the commit, and no further.
+    store
+        .writer
+        .remove_for_good(&ForgetTarget::Matching(SECRET.to_owned()), UnixMillis(5))
+        .expect("removes");
+    drop(store.writer);
+    store.writer = crate::Writer::open(&store.path).expect("opens");
+    assert!(on_disk(&store, SECRET), "the copy still holds it");
+    assert!(store.writer.finish_forgetting().expect("finishes"));
+    assert!(!on_disk(&store, SECRET) && !on_disk(&store, &SECRET[..8]));
+    assert_eq!(store.reader().stats().expect("counts").episodes, 1);
 }

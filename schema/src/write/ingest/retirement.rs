@@ -71,7 +71,7 @@ impl Pass<'_, '_> {
 }
 
 /// Gives an episode whose source lost it to a session that has a copy.
-fn hand_over(db: &Connection, id: EpisodeId, heir: SessionId) -> rusqlite::Result<()> {
+pub(in crate::write) fn hand_over(db: &Connection, id: EpisodeId, heir: SessionId) -> rusqlite::Result<()> {
     db.prepare_cached("UPDATE episodes SET session_id = :heir, source_id = NULL WHERE id = :id")?
         .execute(named_params! {":id": id, ":heir": heir})?;
     db.prepare_cached("DELETE FROM session_copies WHERE session_id = :heir AND episode_id = :id")?

@@ -37,7 +37,7 @@ impl<'a> Pass<'a, '_> {
     }
 
     /// A title says what a session was about: it is kept only beside an episode that may be seen, so that neither what is
-    /// excluded nor what was forgotten comes back by it.
+    /// excluded nor what was forgotten comes back by it; and where one of several turns was forgotten, never again.
     pub(super) fn session_news(&mut self, update: &'a SessionUpdate) -> rusqlite::Result<()> {
         let session = *self.session(&update.session)?;
         let title = update.title.as_ref().filter(|_| !session.excluded && !self.source_excluded);
@@ -45,6 +45,7 @@ impl<'a> Pass<'a, '_> {
             .prepare_cached(
                 "UPDATE sessions SET
                      title = CASE WHEN EXISTS (SELECT 1 FROM episodes WHERE session_id = :id AND hidden = 0)
+                                       AND NOT EXISTS (SELECT 1 FROM untitled_sessions WHERE session_id = :id)
                                   THEN coalesce(:title, title) END,
                      compacted_at = max(coalesce(:compacted, compacted_at), coalesce(compacted_at, :compacted)),
                      started_at = min(coalesce(:started, started_at), coalesce(started_at, :started))
