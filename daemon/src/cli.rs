@@ -6,6 +6,7 @@ mod ask;
 mod doctor;
 mod error;
 mod eval;
+mod export;
 mod forget;
 mod install;
 mod instruct;
@@ -14,6 +15,7 @@ mod output;
 mod recall;
 mod run;
 mod samples;
+mod selection;
 mod status;
 mod steer;
 mod surroundings;
@@ -82,6 +84,8 @@ enum Command {
     Include(steer::PathArguments),
     /// Delete from the memory, for good.
     Forget(forget::ForgetArguments),
+    /// Write what is remembered into a file, as JSON lines or Markdown.
+    Export(export::ExportArguments),
 }
 
 /// Runs the command line of this process.
@@ -131,5 +135,6 @@ fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
         Command::Exclude(arguments) => steer::exclude(&arguments, &surroundings),
         Command::Include(arguments) => steer::include(&arguments, &surroundings),
         Command::Forget(arguments) => forget::run(&arguments, &surroundings),
+        Command::Export(arguments) => export::run(&arguments, &surroundings),
     }
 }

@@ -16,6 +16,7 @@ use remembrancer_processor::embed::DeviceChoice;
 use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::recall::{RRF, RecallSettings, V2};
 
+use crate::retention::Bounds;
 use crate::roots::Root;
 
 /// The settings as shipped, in the form in which a user writes them.
@@ -74,6 +75,8 @@ pub struct Config {
     pub reranker_dir: Option<PathBuf>,
     /// The share of the machine for backfill, in (0, 1].
     pub backfill_share: f64,
+    /// How much is kept.
+    pub retention: Bounds,
     /// The log filter.
     pub log_level: String,
 }
@@ -197,6 +200,11 @@ mod tests {
         "[transcripts]\nfolders = { ed = [\"/x\"] }\n",
         "transcripts.folders = ed: choose among claude-code, "
     )]
+    #[case::age_without_a_unit("[retention]\nmax_age = \"2\"\n", "retention.max_age = 2: write an age with its unit")]
+    #[case::age_too_short("[retention]\nmax_age = \"2h\"\n", "retention.max_age = 2h: write an age")]
+    #[case::size_without_a_unit("[retention]\nmax_size = \"2\"\n", "retention.max_size = 2: write a size")]
+    #[case::size_too_small("[retention]\nmax_size = \"1MB\"\n", "retention.max_size = 1MB: write a size")]
+    #[case::negative_size("[retention]\nmax_size = \"-2GB\"\n", "retention.max_size = -2GB: write a size")]
     #[case::model("[embedding]\nmodel_dir = \"model\"\n", "embedding.model_dir = model: write the whole path")]
     fn a_wrong_setting_names_its_place_and_remedy(#[case] text: &str, #[case] expected: &str) {
         let error = parse(text).unwrap_err();
@@ -213,6 +221,21 @@ mod tests {
         let config = parse(&format!("[reranker]\n{keys}\n")).unwrap();
         assert_eq!(config.reranker_dir.as_deref(), folder.map(Path::new));
         assert_eq!(config.recall.blend, blend);
+    }
+
+    #[rstest]
+    #[case::none("", None, None)]
+    #[case::empty("max_age = \"\"\nmax_size = \"\"", None, None)]
+    #[case::days("max_age = \"180d\"", Some(180), None)]
+    #[case::years("max_age = \"2y\"", Some(730), None)]
+    #[case::weeks("max_age = \"6 weeks\"", Some(42), None)]
+    #[case::gigabytes("max_size = \"2GB\"", None, Some(2_000_000_000))]
+    #[case::with_a_blank("max_size = \"1.5 gb\"", None, Some(1_500_000_000))]
+    #[case::binary("max_size = \"512MiB\"", None, Some(536_870_912))]
+    fn the_memory_is_bounded_by(#[case] keys: &str, #[case] days: Option<u64>, #[case] max_bytes: Option<u64>) {
+        let bounds = parse(&format!("[retention]\n{keys}\n")).unwrap().retention;
+        let max_age = days.map(|days| Duration::from_hours(24 * days));
+        assert_eq!(bounds, Bounds { max_age, max_bytes });
     }
 
     #[test]

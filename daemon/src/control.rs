@@ -2,18 +2,19 @@
 //! a [`Reader`] or a [`Writer`] that gives JSON, used by the daemon's server and, where no daemon runs, by the command
 //! line itself.
 
+mod forget;
 mod recall;
 
 use jiff::Timestamp;
-use remembrancer_hooks::protocol::{self, ForgetTarget as Target};
+use remembrancer_hooks::protocol;
 use remembrancer_schema::{
-    EpisodeText, ForgetTarget, InstructionFile, LoggedCandidate, Pause, QueryError, Reader, SHORTEST_PREFIX, SessionKey,
-    UnixMillis, Writer,
+    EpisodeText, InstructionFile, LoggedCandidate, Pause, QueryError, Reader, SHORTEST_PREFIX, SessionKey, UnixMillis, Writer,
 };
 use serde_json::{Value, json};
 
 use crate::drift;
 
+pub(crate) use forget::{forget, forget_preview, forget_target};
 pub(crate) use recall::{Offline, in_scope};
 
 /// The counter of what [`include`] asked for: that all transcripts are read again, since what was written under an exclusion
@@ -139,14 +140,14 @@ pub(crate) fn episode_json(text: &EpisodeText) -> Value {
 /// The longest pause with an end, in milliseconds: ten years. A longer one is meant to have none.
 const LONGEST_PAUSE: i64 = 10 * 365 * 24 * 3_600_000;
 
-/// Whether a pause may end at `until`.
+/// The pause that ends at `until`, or by [`resume`] alone.
 ///
 /// # Errors
 /// [`ControlError::Senseless`] where that is past, or further off than ten years.
-pub(crate) fn check_pause(until: Option<UnixMillis>, now: UnixMillis) -> Result<(), ControlError> {
+pub(crate) fn pause_until(until: Option<UnixMillis>, now: UnixMillis) -> Result<Pause, ControlError> {
     let makes_sense = |until: UnixMillis| (1..=LONGEST_PAUSE).contains(&until.0.saturating_sub(now.0));
     if until.is_none_or(makes_sense) {
-        return Ok(());
+        return Ok(until.map_or(Pause::Indefinite, Pause::Until));
     }
     Err(ControlError::Senseless(
         "a pause ends within ten years from now, or lasts until it is ended by `remembrancer resume`".to_owned(),
@@ -156,12 +157,10 @@ pub(crate) fn check_pause(until: Option<UnixMillis>, now: UnixMillis) -> Result<
 /// Stops remembering and recalling until `until`, or until [`resume`].
 ///
 /// # Errors
-/// As [`check_pause`]; the store's error.
-pub(crate) fn pause(writer: &mut Writer, until: Option<UnixMillis>, now: UnixMillis) -> Result<(Value, Pause), ControlError> {
-    check_pause(until, now)?;
-    let pause = until.map_or(Pause::Indefinite, Pause::Until);
-    writer.set_paused(Some(pause))?;
-    Ok((json!({"paused": true, "until": until.map(rfc3339)}), pause))
+/// As [`pause_until`]; the store's error.
+pub(crate) fn pause(writer: &mut Writer, until: Option<UnixMillis>, now: UnixMillis) -> Result<Value, ControlError> {
+    writer.set_paused(Some(pause_until(until, now)?))?;
+    Ok(json!({"paused": true, "until": until.map(rfc3339)}))
 }
 
 /// Ends a pause.
@@ -182,13 +181,17 @@ pub(crate) fn exclude(writer: &mut Writer, path: &str, now: UnixMillis) -> Resul
     Ok(json!({"excluded": path, "hidden": hidden}))
 }
 
-/// Keeps a session out of the memory, and hides what is in it already. Gives how many episodes that are.
+/// Keeps a session out of the memory, and deletes what is in it already: nobody can let it in again by a command, so that what
+/// was hidden would lie there for good. Gives how many episodes went.
 ///
 /// # Errors
 /// The store's error.
 pub(crate) fn exclude_session(writer: &mut Writer, session: &SessionKey) -> Result<(Value, u64), ControlError> {
     let hidden = writer.exclude_session(session)?;
-    Ok((json!({"excluded_session": session.external_id, "hidden": hidden}), hidden))
+    if hidden > 0 {
+        writer.erase_excluded_session(session)?;
+    }
+    Ok((json!({"excluded_session": session.external_id, "erased": hidden}), hidden))
 }
 
 /// Takes back an [`exclude`].
@@ -251,51 +254,6 @@ pub(crate) fn open_rereads(reader: &Reader) -> Result<u64, QueryError> {
             .map_or(0, |(_, value)| *value)
     };
     Ok(value(REREADS_WANTED).saturating_sub(value(REREADS_DONE)))
-}
-
-/// What `target` names in this store.
-///
-/// # Errors
-/// [`ControlError::Unknown`] where it names nothing; the store's error.
-pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTarget, ControlError> {
-    Ok(match target {
-        Target::Episode(id) => ForgetTarget::Episode(find(reader, &id)?.uid.to_string()),
-        Target::Session(external_id) if !reader.knows_session(&external_id)? => {
-            return Err(ControlError::Unknown(format!("no session has the id {external_id}")));
-        }
-        Target::Session(external_id) => ForgetTarget::Session {
-            agent: None,
-            external_id,
-        },
-        Target::Path(path) => ForgetTarget::Path(path),
-        Target::Matching(words) => ForgetTarget::Matching(words),
-        Target::All => ForgetTarget::All,
-        Target::Project(name) => {
-            let named = |(_, known, root): &(_, String, Option<String>)| *known == name || root.as_deref() == Some(&name);
-            let mut found = reader.projects()?.into_iter().filter(named);
-            match (found.next(), found.next()) {
-                (Some((project, _, _)), None) => ForgetTarget::Project(project),
-                (None, _) => return Err(ControlError::Unknown(format!("no project is named {name}, or has that root"))),
-                (Some(_), Some(_)) => {
-                    return Err(ControlError::Unknown(format!(
-                        "several projects are named {name}; give the root folder"
-                    )));
-                }
-            }
-        }
-    })
-}
-
-/// Deletes what `target` names, for good.
-///
-/// # Errors
-/// The store's error.
-pub(crate) fn forget(writer: &mut Writer, target: &ForgetTarget, now: UnixMillis) -> Result<Value, ControlError> {
-    let forgotten = writer.forget(target, now)?;
-    // A reader in the middle of a query keeps the log's bytes; it is done in a moment. One more try and not many, since each
-    // may hold the one writer for the whole busy timeout: the rest is the next upkeep's. What was forgotten is, either way.
-    let log_emptied = forgotten.log_emptied || writer.checkpoint().unwrap_or(false);
-    Ok(json!({"forgotten": forgotten.episodes, "turns": forgotten.turn_uids.len(), "log_emptied": log_emptied}))
 }
 
 /// What the store holds, for `status`.

@@ -98,6 +98,13 @@ impl Conversations {
         }
     }
 
+    /// Something was forgotten: it may be what a conversation was answered last, and that topic is open again.
+    pub(crate) fn forget_topics(&self) {
+        self.lock()
+            .values_mut()
+            .for_each(|conversation| conversation.answered_topic = None);
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, Conversation>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

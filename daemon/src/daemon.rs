@@ -35,6 +35,7 @@ use crate::project::Folders;
 use crate::recall_task::Recaller;
 use crate::recollection_files;
 use crate::reranker::Reranker;
+use crate::retention::{Bounds, Retention};
 use crate::roots::Roots;
 use crate::scan::KnownFile;
 use crate::server;
@@ -85,6 +86,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
         embedder,
         model_threads,
         backlog,
+        retention,
         ingest,
         mailbox,
         progress,
@@ -107,6 +109,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
         recollections,
     };
     tasks.spawn("upkeep", finish(upkeep.run(shutdown.clone())));
+    tasks.spawn("retention", finish(retention.run(shutdown.clone())));
     let refresher = operations.refresher.clone();
     tasks.spawn("instruction files", finish(refresher.run(shutdown.clone())));
     let (sender, orders) = mpsc::channel(2);
@@ -180,6 +183,7 @@ struct Parts {
     embedder: EmbedderHandle,
     model_threads: Threads,
     backlog: Backlog,
+    retention: Retention,
     ingest: Ingest,
     mailbox: Arc<Mailbox>,
     progress: Arc<Progress>,
@@ -209,6 +213,7 @@ impl Parts {
         shared.progress.set_paused(opened.paused);
         shared.mailbox.reread(opened.rereads);
         let backlog = shared.backlog(&store, &embedder);
+        let retention = shared.retention(setup.config.retention, &store);
         let ingest = shared.ingest(&setup, &store, opened.known);
         let (mailbox, progress) = (Arc::clone(&shared.mailbox), Arc::clone(&shared.progress));
         let operations = Arc::new(shared.operations(setup, &store, &embedder, reranker, opened.log_key));
@@ -217,6 +222,7 @@ impl Parts {
             embedder,
             model_threads,
             backlog,
+            retention,
             ingest,
             mailbox,
             progress,
@@ -243,6 +249,18 @@ impl Shared {
             background: store.background.clone(),
             embedder: embedder.clone(),
             codes: self.codes.clone(),
+            progress: Arc::clone(&self.progress),
+            politeness: self.politeness.clone(),
+        }
+    }
+
+    fn retention(&self, bounds: Bounds, store: &Store) -> Retention {
+        Retention {
+            bounds,
+            writer: store.writer.clone(),
+            background: store.background.clone(),
+            codes: self.codes.clone(),
+            due: Arc::clone(&self.due),
             progress: Arc::clone(&self.progress),
             politeness: self.politeness.clone(),
         }

@@ -121,6 +121,8 @@ enum IngestError {
     Store(#[from] QueryError),
     #[error(transparent)]
     Gone(#[from] NoAnswer),
+    #[error("a pause began")]
+    Paused,
 }
 
 /// What a look at a file came to.
@@ -211,6 +213,10 @@ impl Ingest {
             patience = match worked {
                 Ok(rest) => rest,
                 Err(IngestError::Gone(_)) => return,
+                Err(IngestError::Paused) => {
+                    self.put_off();
+                    Duration::ZERO
+                }
                 Err(error) => self.rest_after(&error),
             };
         }
@@ -297,6 +303,8 @@ impl Ingest {
         }
         self.setup.progress.set_waiting_files(self.backfill.len());
         let took: Duration = watch.total();
+        // Who has stopped waiting makes no haste.
+        self.flushes.retain(|done| !done.is_closed());
         Ok(if self.flushes.is_empty() {
             self.setup.politeness.rest_after(took)
         } else {
@@ -327,16 +335,22 @@ impl Ingest {
         Ok(batch)
     }
 
-    fn rest_after(&mut self, error: &IngestError) -> Duration {
-        let problem = with_causes(error);
-        tracing::warn!(error = %problem, "ingest rests, and tries again from where the store stands");
-        self.setup.progress.set_ingest_problem(Some(problem));
-        // Parsers are ahead of the store now: begin again from the stored positions.
+    /// What was read last is not stored, and parsers are ahead of the store now: they begin again from the stored positions, by the
+    /// next scan.
+    fn put_off(&mut self) {
         self.open.close_all();
         self.projects.clear();
         if self.rereads > 0 {
             self.reread = self.known.keys().cloned().collect();
         }
+        self.next_scan = Deadline::after(Duration::ZERO);
+    }
+
+    fn rest_after(&mut self, error: &IngestError) -> Duration {
+        let problem = with_causes(error);
+        tracing::warn!(error = %problem, "ingest rests, and tries again from where the store stands");
+        self.setup.progress.set_ingest_problem(Some(problem));
+        self.put_off();
         self.release_flushes();
         self.next_scan = Deadline::after(AFTER_FAILURE);
         AFTER_FAILURE

@@ -40,6 +40,7 @@ mod reason;
 mod recall_task;
 mod recollection_files;
 mod reranker;
+mod retention;
 mod roots;
 mod scan;
 mod server;

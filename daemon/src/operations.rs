@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use remembrancer_hooks::clock::BUDGET;
 use remembrancer_hooks::protocol::{Answer, ForgetTarget, InstructionFile, Reply, Request};
@@ -19,6 +20,9 @@ use crate::recollection_files;
 use crate::status::DaemonStatus;
 use crate::store::{NoAnswer, StoreHandle};
 use crate::threads::Panicked;
+
+/// How long a request to forget waits for what stands in the transcripts and is not read yet.
+const CATCH_UP: Duration = Duration::from_secs(3);
 
 /// Performs requests.
 pub(crate) struct Operations {
@@ -113,13 +117,22 @@ impl Operations {
     }
 
     async fn pause(&self, until: Option<UnixMillis>) -> Result<Value, Refusal> {
-        let (value, pause) = self
+        let pause = control::pause_until(until, clock::now())?;
+        // Before the store is told: what the writer was given before that is stored when it answers, and what it is given from
+        // now on is put off (`ingest_task`), so that nothing more is stored once this is answered.
+        let before = self.recaller.progress.set_paused(Some(pause));
+        let stored = self
             .recaller
             .writer
             .call(move |writer| control::pause(writer, until, clock::now()))
-            .await??;
-        self.recaller.progress.set_paused(Some(pause));
-        Ok(value)
+            .await;
+        match stored {
+            Ok(Ok(value)) => Ok(value),
+            failed => {
+                self.recaller.progress.set_paused(before);
+                Ok(failed??)
+            }
+        }
     }
 
     async fn resume(&self) -> Result<Value, Refusal> {
@@ -146,12 +159,15 @@ impl Operations {
             .await??;
         // Nearly always it begins only now, and nothing of it was shown to anyone: their files stay.
         if hidden > 0 {
+            self.recaller.progress.forgetting_unfinished.notify_one();
             self.episodes_went().await?;
         }
         Ok(value)
     }
 
     async fn forget(&self, target: ForgetTarget) -> Result<Value, Refusal> {
+        // What stands in a transcript and is not read yet would come in afterwards. An episode that can be named is in.
+        let caught_up = matches!(target, ForgetTarget::Episode(_)) || self.caught_up().await;
         let target = self.read(move |reader| control::forget_target(reader, target)).await?;
         let forgotten = self
             .recaller
@@ -161,10 +177,24 @@ impl Operations {
         // A project may be gone with its last episode.
         self.mailbox.forget_projects();
         // Whatever of it failed: what came to an error may have been forgotten before that.
+        self.recaller.conversations.forget_topics();
         let followed = self.episodes_went().await;
-        let value = forgotten?;
+        let mut value = forgotten?;
         followed?;
+        if value["log_emptied"] == false {
+            self.recaller.progress.forgetting_unfinished.notify_one();
+        }
+        value["caught_up"] = caught_up.into();
         Ok(value)
+    }
+
+    /// Whether all that stands in the transcripts is in the store, waiting for it for a moment.
+    async fn caught_up(&self) -> bool {
+        let (done, receipt) = tokio::sync::oneshot::channel();
+        self.mailbox.flush(done);
+        let flushed = matches!(tokio::time::timeout(CATCH_UP, receipt).await, Ok(Ok(())));
+        let progress = &self.recaller.progress;
+        flushed && !progress.is_paused(clock::now()) && progress.ingest_problem().is_none()
     }
 
     async fn instruct(&self, file: InstructionFile) -> Result<Value, Refusal> {

@@ -23,6 +23,8 @@ pub(crate) struct Progress {
     pub backlog_grew: Notify,
     /// Woken when the full-text index was found damaged.
     pub index_damaged: Notify,
+    /// Woken when bytes of what was forgotten are left on the disk, since a reader was in the way.
+    pub forgetting_unfinished: Notify,
     files: AtomicUsize,
     waiting_files: AtomicUsize,
     added: AtomicU64,
@@ -142,10 +144,11 @@ impl Progress {
         self.embed_micros.fetch_add(took.as_micros() as u64, Ordering::Relaxed);
     }
 
-    /// Begins, or with `None` ends, a pause.
-    pub(crate) fn set_paused(&self, pause: Option<Pause>) {
-        *lock(&self.paused) = pause;
+    /// Begins, or with `None` ends, a pause. Gives the one that was before.
+    pub(crate) fn set_paused(&self, pause: Option<Pause>) -> Option<Pause> {
+        let before = std::mem::replace(&mut *lock(&self.paused), pause);
         self.backlog_grew.notify_one();
+        before
     }
 
     /// Whether a pause holds at `now`.

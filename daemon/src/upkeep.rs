@@ -1,5 +1,5 @@
 //! What the daemon does for its store beside all else: an index of an older text analysis is brought up to date, a damaged
-//! one is made anew, the log is folded into the database, and recollection files are kept few.
+//! one is made anew, what a `forget` left undone is ended, the log is folded into the database, and recollection files are kept few.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,6 +18,11 @@ const INTERVAL: Duration = Duration::from_mins(10);
 /// Rows that are indexed anew in one step after a change of the text analysis; the old index serves meanwhile.
 const REINDEX_STEP: usize = 200;
 
+/// Between the first tries to end what a `forget` left undone; each try after that waits twice as long.
+const FIRST_RETRY: Duration = Duration::from_secs(2);
+/// Tries until it is left to the next [`INTERVAL`].
+const RETRIES: u32 = 6;
+
 /// What is looked after.
 pub(crate) struct Upkeep {
     /// The one writer.
@@ -31,6 +36,8 @@ pub(crate) struct Upkeep {
 impl Upkeep {
     /// Looks after it until `shutdown`.
     pub(crate) async fn run(self, shutdown: CancellationToken) {
+        // A kill may have come in the middle of it.
+        self.finish_forgetting().await;
         self.reindex(&shutdown).await;
         // An index that is damaged again at once is damaged by what rebuilding it can't mend.
         let mut rebuilt = false;
@@ -42,11 +49,38 @@ impl Upkeep {
                     self.rebuild_index().await;
                     rebuilt = true;
                 }
+                () = self.progress.forgetting_unfinished.notified() => self.retry_forgetting(&shutdown).await,
                 () = tokio::time::sleep(INTERVAL) => {
                     self.tidy().await;
                     rebuilt = false;
                 }
             }
+        }
+    }
+
+    async fn retry_forgetting(&self, shutdown: &CancellationToken) {
+        for retry in 0..RETRIES {
+            tokio::select! {
+                biased;
+                () = shutdown.cancelled() => return,
+                () = tokio::time::sleep(FIRST_RETRY * 2_u32.pow(retry)) => {}
+            }
+            if self.finish_forgetting().await {
+                return;
+            }
+        }
+    }
+
+    /// Ends what a `forget` left undone; gives whether nothing is left to do.
+    async fn finish_forgetting(&self) -> bool {
+        match self.writer.call(Writer::finish_forgetting).await {
+            Ok(Ok(finished)) => finished,
+            Ok(Err(error)) => {
+                tracing::warn!(error = %with_causes(&error), "bytes of what was forgotten may be left on the disk; it is tried again");
+                false
+            }
+            // The daemon is stopping: the next start does it.
+            Err(_) => true,
         }
     }
 
@@ -75,6 +109,7 @@ impl Upkeep {
     }
 
     async fn tidy(&self) {
+        self.finish_forgetting().await;
         let folder = self.recollections.clone();
         // One that panicked is logged, and the next tries again.
         tokio::task::spawn_blocking(move || recollection_files::prune(&folder))

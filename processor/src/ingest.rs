@@ -36,6 +36,7 @@ use remembrancer_schema::{ByteOffset, SessionUpdate, UnixMillis};
 pub use agent::{Agent, Context, Home, Piece, ReadFile, Shape};
 pub use episode::{GrowingTurn, episodes};
 pub use problem::{LineProblem, ProblemKind};
+pub(crate) use redact::after_cut_span;
 pub use redact::redact;
 pub use turn::{Step, Turn};
 

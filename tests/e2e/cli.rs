@@ -24,6 +24,7 @@ fn help_and_version() {
         "exclude",
         "include",
         "forget",
+        "export",
     ] {
         assert!(
             text.lines().any(|line| line.trim_start().starts_with(&format!("{command} "))),

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "support for tests is a test, too")]
 
+mod bytes;
 pub mod conversations;
 pub mod corpus;
 mod daemon_process;
@@ -14,8 +15,9 @@ pub mod synthetic;
 mod transcript;
 mod wait;
 
+pub use bytes::{any_file_holds, any_own_file_holds};
 pub use daemon_process::DaemonProcess;
-pub use sandbox::{HookOutput, Sandbox, any_file_holds};
+pub use sandbox::{HookOutput, Sandbox};
 pub use service_manager::ServiceManager;
 pub use shared::{shared, skip};
 pub use spread::Spread;

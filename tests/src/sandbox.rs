@@ -373,21 +373,3 @@ fn fire(mut command: Command, stdin: &[u8]) -> HookOutput {
         took,
     }
 }
-
-/// Whether any file below `folder` holds `bytes`, in capitals or not: an index folds what it stores.
-///
-/// # Panics
-/// Where a file can't be read.
-pub fn any_file_holds(folder: &Path, bytes: &[u8]) -> Option<PathBuf> {
-    walkdir::WalkDir::new(folder)
-        .into_iter()
-        .flatten()
-        .filter(|entry| entry.file_type().is_file())
-        .find_map(|entry| {
-            let content = fs_err::read(entry.path()).unwrap();
-            content
-                .windows(bytes.len())
-                .any(|window| window.eq_ignore_ascii_case(bytes))
-                .then(|| entry.into_path())
-        })
-}

@@ -1,44 +1,44 @@
 //! `remembrancer forget`: deletes for good. What is forgotten never comes back from a transcript that still holds it.
 
 use std::io::{BufRead, IsTerminal};
-use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use remembrancer_hooks::protocol::{ForgetTarget, Request};
+use serde_json::{Value, json};
 
 use super::ask;
 use super::error::{CliError, Kind};
+use super::selection::Selection;
 use super::steer::counted;
 use super::surroundings::Surroundings;
 use crate::cli::output::{say, tell};
 use crate::{clock, control};
 
-#[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
-pub(super) struct WhatArguments {
-    /// The turn of the episode with this id.
-    id: Option<String>,
-    /// Everything of the session with this id.
-    #[arg(long, value_name = "ID")]
-    session: Option<String>,
-    /// Everything of the project with this name or root folder.
-    #[arg(long, value_name = "NAME")]
-    project: Option<String>,
-    /// Everything that happened in or below this folder.
-    #[arg(long, value_name = "FOLDER")]
-    path: Option<PathBuf>,
-    /// Everything that holds all these words.
-    #[arg(long, value_name = "WORDS")]
-    matching: Option<String>,
-    /// Everything.
-    #[arg(long)]
-    all: bool,
-}
+/// What holds of all ways to name it.
+const NOTES: &str = "Several of --session, --project, --path, --matching, --after, --before and --last hold together: only what all of \
+them name is deleted. A turn counts by when it began, and goes whole. What happens later in the same session, project or folder is \
+remembered: `remembrancer exclude` is for that. Transcripts are not touched; they are the agents'.";
+
+/// The arguments one of which has to be there.
+const NAMING: [&str; 9] = [
+    "id", "session", "project", "path", "matching", "after", "before", "last", "all",
+];
 
 #[derive(Debug, Args)]
+#[command(after_help = NOTES, group = ArgGroup::new("what").required(true).multiple(true).args(NAMING))]
+#[group(skip)]
 pub(super) struct ForgetArguments {
+    /// The turn of the episode with this id.
+    #[arg(conflicts_with_all = ["session", "project", "path", "matching", "after", "before", "last", "all"])]
+    id: Option<String>,
     #[command(flatten)]
-    what: WhatArguments,
+    selection: Selection,
+    /// Everything.
+    #[arg(long, conflicts_with_all = ["session", "project", "path", "matching", "after", "before", "last"])]
+    all: bool,
+    /// Delete nothing; show how much it would be, and its first lines.
+    #[arg(long)]
+    dry_run: bool,
     /// Do not ask. (For a single id nobody is asked.)
     #[arg(long, short)]
     yes: bool,
@@ -48,7 +48,15 @@ pub(super) struct ForgetArguments {
 }
 
 pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let target = target(&arguments.what, surroundings)?;
+    let target = target(arguments, surroundings)?;
+    if arguments.dry_run {
+        let preview = preview(&target, surroundings)?;
+        ask::print(&json!({"dry_run": true, "would_forget": &preview}), arguments.json, |_| {
+            say!("This would delete {}", summary(&preview));
+            show_newest(&preview);
+        });
+        return Ok(());
+    }
     if !arguments.yes && !matches!(target, ForgetTarget::Episode(_)) {
         confirm(&target, surroundings)?;
     }
@@ -57,50 +65,91 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
     } else {
         let (_single, mut writer) = ask::writer(surroundings)?;
         let target = control::forget_target(&ask::reader(surroundings)?, target)?;
-        let done = control::forget(&mut writer, &target, clock::now())?;
+        let mut done = control::forget(&mut writer, &target, clock::now())?;
         ask::empty_files(surroundings)?;
+        // Nobody has looked for what was written since the daemon ran last.
+        done["caught_up"] = false.into();
         done
     };
     ask::print(&done, arguments.json, |done| {
         say!("Forgotten: {}, for good.", counted(&done["forgotten"], "episode", "episodes"));
+        if done["log_emptied"] == false {
+            say!(
+                "Another program is reading the database: until it ends, the log beside it keeps bytes of them. They go as soon as the daemon finds it possible."
+            );
+        }
+        if done["caught_up"] == false && arguments.id.is_none() {
+            say!(
+                "Not everything that stands in the transcripts was read before: what comes from there later is remembered. `remembrancer status --flush`, then do this again, if that is not what you want."
+            );
+        }
     });
     Ok(())
 }
 
-fn target(what: &WhatArguments, surroundings: &Surroundings) -> Result<ForgetTarget, CliError> {
-    let WhatArguments {
-        id,
-        session,
-        project,
-        path,
-        matching,
-        all: _,
-    } = what;
-    let named = [
-        id.clone().map(ForgetTarget::Episode),
-        session.clone().map(ForgetTarget::Session),
-        project.clone().map(ForgetTarget::Project),
-        path.as_deref()
-            .map(|path| surroundings.as_in_transcripts(path))
-            .transpose()?
-            .map(ForgetTarget::Path),
-        matching.clone().map(ForgetTarget::Matching),
-    ];
-    Ok(named.into_iter().flatten().next().unwrap_or(ForgetTarget::All))
+fn target(arguments: &ForgetArguments, surroundings: &Surroundings) -> Result<ForgetTarget, CliError> {
+    if let Some(id) = &arguments.id {
+        return Ok(ForgetTarget::Episode(id.clone()));
+    }
+    match arguments.selection.target(surroundings, clock::now())? {
+        Some(target) => Ok(target),
+        None if arguments.all => Ok(ForgetTarget::All),
+        None => Err(CliError::new(Kind::Usage, "nothing is named that is to be forgotten")),
+    }
+}
+
+fn preview(target: &ForgetTarget, surroundings: &Surroundings) -> Result<Value, CliError> {
+    let reader = ask::reader(surroundings)?;
+    Ok(control::forget_preview(
+        &reader,
+        &control::forget_target(&reader, target.clone())?,
+    )?)
+}
+
+/// "3 episodes (2 turns of 1 session, 2026-03-01 to 2026-03-04)."
+fn summary(preview: &Value) -> String {
+    let episodes = counted(&preview["episodes"], "episode", "episodes");
+    let (Some(from), Some(to)) = (preview["from"].as_str(), preview["to"].as_str()) else {
+        return format!("{episodes}.");
+    };
+    format!(
+        "{episodes}: {} of {}, begun from {from} to {to}.",
+        counted(&preview["turns"], "turn", "turns"),
+        counted(&preview["sessions"], "session", "sessions"),
+    )
+}
+
+fn show_newest(preview: &Value) {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let newest = preview["newest"].as_array().map_or(&[][..], Vec::as_slice);
+    for turn in newest {
+        say!(
+            "  {}  {}  {}  {}",
+            text(&turn["id"]),
+            text(&turn["date"]),
+            text(&turn["project"]),
+            text(&turn["asked"])
+        );
+    }
+    let more = preview["turns"]
+        .as_u64()
+        .unwrap_or_default()
+        .saturating_sub(newest.len() as u64);
+    if more > 0 {
+        say!("  and {more} older");
+    }
 }
 
 fn confirm(target: &ForgetTarget, surroundings: &Surroundings) -> Result<(), CliError> {
-    let reader = ask::reader(surroundings)?;
-    let found = reader.episodes_of(&control::forget_target(&reader, target.clone())?)?.len();
-    drop(reader);
+    let preview = preview(target, surroundings)?;
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
-        return Err(CliError::new(Kind::Usage, "this can't be undone, and there is nobody to ask").with_hint("add --yes"));
+        return Err(CliError::new(Kind::Usage, "this can't be undone, and there is nobody to ask")
+            .with_hint("add --yes, or look first with --dry-run"));
     }
-    tell!(
-        "This deletes {}, and can't be undone. Forget? [y/N] ",
-        counted(&found.into(), "episode", "episodes")
-    );
+    say!("This deletes {}", summary(&preview));
+    show_newest(&preview);
+    tell!("It can't be undone. Forget? [y/N] ");
     let mut answer = String::new();
     stdin.lock().read_line(&mut answer)?;
     if answer.trim().eq_ignore_ascii_case("y") || answer.trim().eq_ignore_ascii_case("yes") {

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::ask;
 use super::error::CliError;
+use super::steer::counted;
 use super::surroundings::Surroundings;
 use crate::cli::output::say;
 use crate::single::{Single, SingleError};
-use crate::{clock, control};
+use crate::{clock, control, retention};
 
 /// Kinds of what was passed over that the screen names; the others are counted.
 const NAMED_KINDS: usize = 8;
@@ -28,10 +29,15 @@ pub(super) fn run(arguments: &StatusArguments, surroundings: &Surroundings) -> R
     if arguments.flush {
         ask::data(surroundings, &Request::Flush)?;
     }
-    let status = match ask::data(surroundings, &Request::Status)? {
+    let mut status = match ask::data(surroundings, &Request::Status)? {
         Some(status) => status,
         None => without_daemon(surroundings)?,
     };
+    // By the settings as they stand now, which the daemon reads at its next start: so this is their dry run, too.
+    // (A database that only the running daemon can read, of another version, tells nothing here.)
+    if let Ok(reader) = ask::reader(surroundings) {
+        status["retention"] = retention::describe(surroundings.config.retention, &reader, clock::now())?;
+    }
     ask::print(&status, arguments.json, print_status);
     Ok(())
 }
@@ -98,6 +104,7 @@ fn print_status(status: &Value) {
         "disk:       {:.1} MB",
         (number(&status["database_bytes"]) + number(&status["wal_bytes"])) as f64 / 1e6
     );
+    print_retention(&status["retention"]);
     if let Some(resident) = status["daemon"]["memory"]["resident_bytes"].as_u64() {
         let anonymous = number(&status["daemon"]["memory"]["anonymous_bytes"]);
         say!(
@@ -108,6 +115,34 @@ fn print_status(status: &Value) {
     }
     print_recalls(&status["recalls"]);
     print_problems(status);
+}
+
+fn print_retention(retention: &Value) {
+    if retention.is_null() {
+        return;
+    }
+    let number = |key: &str| retention[key].as_u64().unwrap_or_default();
+    let mut bounds = Vec::new();
+    if let Some(days) = retention["max_age_days"].as_u64() {
+        bounds.push(format!(
+            "{} older than {days} days",
+            counted(&retention["turns_too_old"], "turn", "turns")
+        ));
+    }
+    if let Some(most) = retention["max_bytes"].as_u64() {
+        let (used, most) = (number("used_bytes") as f64 / 1e6, most as f64 / 1e6);
+        let excess = number("bytes_too_many") as f64 / 1e6;
+        bounds.push(format!("{excess:.1} MB too many ({used:.1} of {most:.0} MB in use)"));
+    }
+    let due = if bounds.is_empty() {
+        "no bound".to_owned()
+    } else {
+        format!("due: {}", bounds.join(", "))
+    };
+    say!(
+        "retention:  {due}; removed so far: {}",
+        counted(&retention["turns_removed"], "turn", "turns")
+    );
 }
 
 /// `40 s`, `12 min`, `3 h 20 min`.

@@ -1,7 +1,7 @@
 //! `pause`, `resume`, `exclude`, `include`: what the user decides, through the daemon or, where none runs, in the store
 //! itself.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::SignedDuration;
@@ -16,6 +16,11 @@ use crate::cli::output::say;
 use crate::{clock, control};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Once it is paused nothing is stored, embedded or recalled. A pause puts off, it does not keep out: what is said \
+meanwhile stands in the agents' transcripts, and is read when the pause ends. To keep it out, use `exclude`, <private> … </private>, or \
+`forget --last` afterwards."
+)]
 pub(super) struct PauseArguments {
     /// For how long, such as 30m or 2h; without it, until `resume`.
     #[arg(long = "for", value_name = "DURATION")]
@@ -33,6 +38,11 @@ pub(super) struct PlainArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "`exclude` hides: what is stored of the folder is in no recall any more and nothing more is stored, but its text stays \
+in the database until `include` brings it back, since the transcripts may be gone by then. `forget --path` deletes it. What was written \
+while it was excluded is read at `include`. A folder need not exist. `~`, relative paths and links are followed."
+)]
 pub(super) struct PathArguments {
     /// A folder: sessions whose working directory is in or below it, or transcripts that lie there.
     path: PathBuf,
@@ -45,13 +55,13 @@ pub(super) fn pause(arguments: &PauseArguments, surroundings: &Surroundings) -> 
     let until = arguments
         .duration
         .map(|duration| UnixMillis(clock::now().0.saturating_add(duration.as_millis() as i64)));
-    control::check_pause(until, clock::now())?;
+    control::pause_until(until, clock::now())?;
     let request = Request::Pause {
         until_ms: until.map(|until| until.0),
     };
     let done = match ask::data(surroundings, &request)? {
         Some(done) => done,
-        None => control::pause(&mut ask::writer(surroundings)?.1, until, clock::now())?.0,
+        None => control::pause(&mut ask::writer(surroundings)?.1, until, clock::now())?,
     };
     ask::print(&done, arguments.json, |done| {
         let until = done["until"].as_str().unwrap_or("`remembrancer resume`");
@@ -71,6 +81,9 @@ pub(super) fn resume(arguments: &PlainArguments, surroundings: &Surroundings) ->
 
 pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let path = surroundings.as_in_transcripts(&arguments.path)?;
+    if !Path::new(&path).exists() {
+        eprintln!("warning: there is no {path} on this machine; it is excluded as it is written");
+    }
     let done = if let Some(done) = ask::data(surroundings, &Request::Exclude { path: path.clone() })? {
         done
     } else {

@@ -15,12 +15,27 @@ use remembrancer_processor::rerank::Blend;
 use super::file::{ConfigFile, GateTable, TranscriptsTable};
 use super::{Config, ConfigError, Transcripts};
 use crate::paths;
+use crate::retention::Bounds;
 use crate::roots::Root;
 
 /// What a recall may take: the least is what an answer by words alone takes on a slow machine.
 const BUDGETS: RangeInclusive<Duration> = Duration::from_millis(20)..=BUDGET;
 /// How often everything may be looked at again.
 const RESCANS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(24);
+/// The shortest age at which turns may leave the memory: by less, what was said this morning would be gone.
+const SHORTEST_AGE: Duration = Duration::from_hours(24);
+/// Units of a size, in bytes.
+const UNITS: [(&str, f64); 6] = [
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("TiB", 1_099_511_627_776.0),
+];
+/// The least and the most that the database may be bounded to, in bytes: an empty one takes some hundred thousand.
+const SMALLEST_SIZE: f64 = 1e7;
+const LARGEST_SIZE: f64 = 1e15;
 
 /// Checks the settings of one file, laid over those that are shipped.
 pub(super) struct Check<'a> {
@@ -53,6 +68,10 @@ impl Check<'_> {
             device: self.device(&set(file.embedding.device))?,
             reranker_dir: self.model("reranker.model_dir", &set(file.reranker.model_dir))?,
             backfill_share: self.share(&set(file.backfill.cpu))?,
+            retention: Bounds {
+                max_age: self.age(&set(file.retention.max_age))?,
+                max_bytes: self.size(&set(file.retention.max_size))?,
+            },
             log_level: self.log_level(set(file.log.level))?,
         })
     }
@@ -146,6 +165,53 @@ impl Check<'_> {
         } else {
             Err(self.refuse(key, text, format!("choose between {between}")))
         }
+    }
+
+    /// An age by the calendar: a year has 365 days, a month 30. Empty is none.
+    fn age(&self, text: &str) -> Result<Option<Duration>, ConfigError> {
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        let refused = || {
+            let remedy = "write an age with its unit, at least a day, such as \"180d\" or \"2y\", or leave it empty";
+            self.refuse("retention.max_age", text, remedy)
+        };
+        let span: jiff::Span = text.trim().parse().map_err(|_| refused())?;
+        let days = i64::from(span.get_years()) * 365 + i64::from(span.get_months()) * 30;
+        let rest = span.years(0).months(0).to_duration(jiff::SpanRelativeTo::days_are_24_hours());
+        let age = rest
+            .ok()
+            .and_then(|rest| rest.checked_add(jiff::SignedDuration::from_hours(days * 24)));
+        age.and_then(|age| Duration::try_from(age).ok())
+            .filter(|age| *age >= SHORTEST_AGE)
+            .map(Some)
+            .ok_or_else(refused)
+    }
+
+    /// A size in bytes. Empty is none.
+    fn size(&self, text: &str) -> Result<Option<u64>, ConfigError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(unit_at);
+        let unit = UNITS
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(unit))
+            .map(|(_, bytes)| *bytes);
+        number
+            .trim()
+            .parse::<f64>()
+            .ok()
+            .zip(unit)
+            .map(|(number, unit)| number * unit)
+            .filter(|bytes| (SMALLEST_SIZE..=LARGEST_SIZE).contains(bytes))
+            .map(|bytes| Some(bytes as u64))
+            .ok_or_else(|| {
+                let remedy = "write a size from \"10MB\" on, such as \"500MB\" or \"2GB\", or leave it empty";
+                self.refuse("retention.max_size", text, remedy)
+            })
     }
 
     fn profile(&self, name: &str) -> Result<Profile, ConfigError> {

@@ -29,6 +29,9 @@ pub(super) struct Reading {
     to_store: Arc<ToStore>,
 }
 
+/// What came of the steps that the writer was given.
+type Written = Result<Result<Vec<IngestOutcome>, QueryError>, Panicked>;
+
 /// What the writer is given of a step.
 struct ToStore {
     batch: IngestBatch,
@@ -143,7 +146,7 @@ impl Ingest {
         let Some(first) = readings.first().map(|reading| reading.path.clone()) else {
             return Ok(Vec::new());
         };
-        match self.write(&readings)? {
+        match self.write(&readings)?.ok_or(IngestError::Paused)? {
             Ok(Ok(outcomes)) => Ok(self.stored(readings, &outcomes)),
             Ok(Err(error)) if !error.is_of_content() => Err(error.into()),
             _ if readings.len() > 1 => {
@@ -166,7 +169,8 @@ impl Ingest {
         }
     }
 
-    fn write(&self, readings: &[Reading]) -> Result<Result<Result<Vec<IngestOutcome>, QueryError>, Panicked>, IngestError> {
+    /// `None` where a pause has begun: nothing was written then.
+    fn write(&self, readings: &[Reading]) -> Result<Option<Written>, IngestError> {
         let steps: Vec<Arc<ToStore>> = readings.iter().map(|reading| Arc::clone(&reading.to_store)).collect();
         let ingest = move |writer: &mut Writer| {
             for step in steps.iter().filter(|step| step.replaces) {
@@ -175,7 +179,11 @@ impl Ingest {
             writer.ingest_all(steps.iter().map(|step| &step.batch))
         };
         // A panic inside rolls the transaction back, and leaves the writer as it was.
-        Ok(self.setup.writer.call_blocking(move |writer| contained(|| ingest(writer)))?)
+        let progress = Arc::clone(&self.setup.progress);
+        Ok(self.setup.writer.call_blocking(move |writer| {
+            // Asked on the writer's thread, so that once a pause was stored nothing is stored after it.
+            (!progress.is_paused(clock::now())).then(|| contained(|| ingest(writer)))
+        })?)
     }
 
     /// Takes note of what is stored now.

@@ -142,7 +142,8 @@ pub struct InstructionFile {
     pub tracked: bool,
 }
 
-/// What `forget` deletes.
+/// What `forget` deletes. A member that narrows a target would be passed over by an older daemon, which would then delete more
+/// than was meant: so what narrows is a target itself, which such a daemon refuses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForgetTarget {
@@ -156,6 +157,14 @@ pub enum ForgetTarget {
     Path(String),
     /// Everything that these words find.
     Matching(String),
+    /// Every turn that began then or later, in milliseconds since the Unix epoch, UTC.
+    #[serde(rename = "after_ms")]
+    After(i64),
+    /// Every turn that began before then, in milliseconds since the Unix epoch, UTC.
+    #[serde(rename = "before_ms")]
+    Before(i64),
+    /// What all of these name.
+    AllOf(Vec<ForgetTarget>),
     /// Everything.
     All,
 }

@@ -43,6 +43,7 @@ fn a_recall_is_the_documented_line() {
 #[case::exclude(Request::Exclude { path: "/p".into() })]
 #[case::include(Request::Include { path: "/p".into() })]
 #[case::forget(Request::Forget { target: ForgetTarget::Matching("words".into()) })]
+#[case::forget_between(Request::Forget { target: ForgetTarget::AllOf(vec![ForgetTarget::After(-5), ForgetTarget::Before(7)]) })]
 #[case::forget_all(Request::Forget { target: ForgetTarget::All })]
 #[case::show(Request::Show { id: "1f2e3d4c".into() })]
 #[case::ping(Request::Ping)]
@@ -64,6 +65,10 @@ fn every_operation_is_read_again(#[case] request: Request) {
 #[case::wrong_member(
     br#"{"v":1,"op":"recall","agent":"a","session":"s","prompt":7}"#,
     "a member of operation \"recall\""
+)]
+#[case::unknown_target(
+    br#"{"v":1,"op":"forget","target":{"all_of":[{"session":"s"},{"mood":"fine"}]}}"#,
+    "a member of operation \"forget\""
 )]
 fn a_strange_request_is_refused_clearly(#[case] line: &[u8], #[case] message: &str) {
     let error = Request::parse(line).unwrap_err().to_string();

@@ -3,11 +3,12 @@
 //! A secret that is cut first loses its shape, and its beginning would stay. So every text that is kept goes through
 //! [`redact`] before it is cut, or through [`redact_head`] where only a short head of a long text is kept.
 //!
-//! Rules are data (see [`rules`]): a pattern, the fixed strings one of which must be there for it to match, and a check
+//! What the user marked goes first ([`private`]). The other rules are data (see [`rules`]): a pattern, the fixed strings one of which must be there for it to match, and a check
 //! of what it found. One pass over the text finds which fixed strings occur; only their rules run, so that ordinary text
 //! costs one scan. Redacting twice changes nothing.
 
 mod judge;
+mod private;
 mod rules;
 mod tokens;
 
@@ -19,6 +20,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Captures, Regex};
 
 use judge::Found;
+pub(crate) use private::after_cut_span;
+use private::redact_private;
 use rules::RULES;
 
 use super::text;
@@ -60,11 +63,12 @@ static COMPILED: LazyLock<Compiled> = LazyLock::new(|| {
 
 /// `text` with every secret replaced by `[redacted:kind]`; borrowed if there is none.
 pub fn redact(text: &str) -> Cow<'_, str> {
+    // First, since what is private may hold anything.
+    let mut text = redact_private(text);
     let mut present = [false; RULES.len()];
-    for anchor in COMPILED.anchors.find_overlapping_iter(text) {
+    for anchor in COMPILED.anchors.find_overlapping_iter(&*text) {
         present[COMPILED.rule_of[anchor.pattern().as_usize()]] = true;
     }
-    let mut text = Cow::Borrowed(text);
     for number in (0..RULES.len()).filter(|number| present[*number]) {
         if let Some(changed) = apply(number, &text) {
             text = Cow::Owned(changed);

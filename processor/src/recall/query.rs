@@ -6,7 +6,7 @@ use remembrancer_schema::query_terms;
 
 use super::pasted::without_pastes;
 use crate::fence::strip_fenced;
-use crate::ingest::redact;
+use crate::ingest::{after_cut_span, redact};
 
 /// At most this many terms go to the full-text leg: bounds its work for a prompt of any length.
 pub(super) const MAX_TERMS: usize = 32;
@@ -16,8 +16,8 @@ pub(super) const MAX_PROMPT_BYTES: usize = 16 * 1024;
 /// At most this many bytes of a prompt are looked through for secrets.
 const MAX_REDACTED_BYTES: usize = 4 * MAX_PROMPT_BYTES;
 
-/// How spans begin and end that are kept out as a whole.
-const SECRET_SPANS: [(&str, &str); 2] = [("<private>", "</private>"), ("-----BEGIN", "-----END")];
+/// How a key block begins and ends, which is kept out as a whole.
+const KEY_BLOCK: (&str, &str) = ("-----BEGIN", "-----END");
 
 /// What one prompt asks of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,11 +76,11 @@ fn without_cut_secrets(text: &str) -> Cow<'_, str> {
     let between_words = |c: char| !(c.is_ascii_alphanumeric() || c.is_ascii_punctuation());
     let head = head.rfind(between_words).map_or("", |end| &head[..end]);
     tail = tail.find(between_words).map_or("", |start| &tail[start..]);
-    for (opening, closing) in SECRET_SPANS {
-        let (opened, closed) = (find_ignoring_case(tail, opening), find_ignoring_case(tail, closing));
-        if let Some(at) = closed.filter(|at| opened.is_none_or(|opened| opened > *at)) {
-            tail = &tail[at + closing.len()..];
-        }
+    tail = after_cut_span(tail);
+    let (opening, closing) = KEY_BLOCK;
+    let (opened, closed) = (find_ignoring_case(tail, opening), find_ignoring_case(tail, closing));
+    if let Some(at) = closed.filter(|at| opened.is_none_or(|opened| opened > *at)) {
+        tail = &tail[at + closing.len()..];
     }
     Cow::Owned(format!("{head}\n{tail}"))
 }
@@ -156,6 +156,8 @@ mod tests {
     #[rstest]
     #[case::a_private_span("<private>", "my cat Mimi", "</private>")]
     #[case::in_capitals("<PRIVATE>", "my cat Mimi", "</PRIVATE>")]
+    #[case::with_an_attribute("<private of=\"me\">", "my cat Mimi", "</private>")]
+    #[case::one_in_another("<private>", "my <private>cat</private> Mimi", "</private>")]
     #[case::a_key("-----BEGIN EC PRIVATE KEY-----\n", "MHcCAQEEIDtoMimi", "\n-----END EC PRIVATE KEY-----")]
     fn tc_41_a_span_that_began_in_what_is_cut_out_is_kept_out(
         #[case] opening: &str,

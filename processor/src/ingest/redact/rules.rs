@@ -77,7 +77,6 @@ const NAMES: &[&str] = &[
 
 /// Every rule.
 pub(super) const RULES: &[Rule] = &[
-    exact("private", &["<private>"], r"(?is)<private>.*?(?:</private>|\z)"),
     exact(
         "private-key",
         &["-----BEGIN"],

@@ -1,0 +1,166 @@
+//! `remembrancer export`: all that is stored of the chosen episodes, as JSON lines or Markdown. It reads the database itself,
+//! whether a daemon runs or not, some episodes at a time, so that a large memory needs no more room than a small one.
+
+mod form;
+
+use std::io::{BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use remembrancer_schema::{EpisodeId, ForgetTarget, Reader};
+
+use super::ask;
+use super::error::{CliError, Kind};
+use super::selection::Selection;
+use super::steer::counted;
+use super::surroundings::Surroundings;
+use crate::{clock, control, system};
+
+/// Episodes read at a time.
+const STEP: usize = 256;
+
+/// What holds of all exports.
+const NOTES: &str = "Several of --session, --project, --path, --matching, --after, --before and --last hold together; without any of them, \
+all is written, oldest first. Whole turns are written. The file can be read by you alone (mode 0600). Every member is explained in \
+docs/export.md.";
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// One JSON object an episode and line.
+    Jsonl,
+    /// To be read by people.
+    Markdown,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = NOTES)]
+pub(super) struct ExportArguments {
+    /// Where to; `-`, and without it, standard output.
+    file: Option<PathBuf>,
+    /// In which form.
+    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+    format: Format,
+    #[command(flatten)]
+    selection: Selection,
+    /// What `exclude` hides as well.
+    #[arg(long)]
+    with_excluded: bool,
+    /// Replace the file if there is one.
+    #[arg(long, short)]
+    force: bool,
+}
+
+/// What an export came to.
+#[derive(Debug, Default, Clone, Copy)]
+struct Written {
+    episodes: u64,
+    excluded: u64,
+}
+
+/// Why an export ended early.
+enum Failed {
+    Read(CliError),
+    Write(std::io::Error),
+}
+
+pub(super) fn run(arguments: &ExportArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    let reader = ask::reader(surroundings)?;
+    let target = match arguments.selection.target(surroundings, clock::now())? {
+        Some(target) => control::forget_target(&reader, target)?,
+        None => ForgetTarget::All,
+    };
+    let mut episodes = reader.turns_of(&target)?;
+    episodes.sort_unstable_by_key(|episode| (episode.created_at, episode.turn_uid, episode.part));
+    let ids: Vec<EpisodeId> = episodes.into_iter().map(|episode| episode.id).collect();
+    let named = arguments.file.as_deref().filter(|file| *file != Path::new("-"));
+    let written = match named {
+        None => to_stdout(&reader, &ids, arguments)?,
+        Some(file) => {
+            let written = to_file(file, &reader, &ids, arguments)?;
+            eprintln!(
+                "Wrote {} to {}.",
+                counted(&written.episodes.into(), "episode", "episodes"),
+                file.display()
+            );
+            written
+        }
+    };
+    if written.excluded > 0 {
+        eprintln!(
+            "Left out: {} hidden by `exclude`; with --with-excluded they are written, too.",
+            counted(&written.excluded.into(), "episode that is", "episodes that are")
+        );
+    }
+    Ok(())
+}
+
+fn to_stdout(reader: &Reader, ids: &[EpisodeId], arguments: &ExportArguments) -> Result<Written, CliError> {
+    match write_all(BufWriter::new(std::io::stdout().lock()), reader, ids, arguments) {
+        Ok((written, _)) => Ok(written),
+        // Who reads it has read enough.
+        Err(Failed::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(Written::default()),
+        Err(Failed::Write(error)) => Err(CliError::new(
+            Kind::Failed,
+            format!("cannot write to standard output: {error}"),
+        )),
+        Err(Failed::Read(error)) => Err(error),
+    }
+}
+
+/// Writes a new file; one that is there is replaced only where that was asked for, and only once the new one is whole.
+fn to_file(file: &Path, reader: &Reader, ids: &[EpisodeId], arguments: &ExportArguments) -> Result<Written, CliError> {
+    let temporary = arguments.force.then(|| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        file.with_file_name(format!(".{name}.{}.part", std::process::id()))
+    });
+    let path = temporary.as_deref().unwrap_or(file);
+    let opened = match system::opening(0o600).write(true).create_new(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            return Err(CliError::new(Kind::Usage, format!("{} is there already", path.display()))
+                .with_hint("name another file, or replace this one by --force"));
+        }
+        opened => opened?,
+    };
+    let done = write_all(BufWriter::new(opened), reader, ids, arguments).and_then(|(written, buffered)| {
+        let file_written = buffered.into_inner().map_err(|error| Failed::Write(error.into_error()))?;
+        file_written.sync_all().map_err(Failed::Write)?;
+        if temporary.is_some() {
+            fs_err::rename(path, file).map_err(Failed::Write)?;
+        }
+        Ok(written)
+    });
+    done.map_err(|failed| {
+        // What is not whole is of no use; the first error is what counts.
+        drop(fs_err::remove_file(path));
+        match failed {
+            Failed::Write(error) => CliError::new(Kind::Failed, format!("cannot write {}: {error}", file.display())),
+            Failed::Read(error) => error,
+        }
+    })
+}
+
+/// Writes the episodes, and gives the writer back, flushed.
+fn write_all<W: Write>(
+    mut out: W,
+    reader: &Reader,
+    ids: &[EpisodeId],
+    arguments: &ExportArguments,
+) -> Result<(Written, W), Failed> {
+    let mut written = Written::default();
+    for step in ids.chunks(STEP) {
+        for episode in reader.stored(step).map_err(|error| Failed::Read(error.into()))? {
+            if episode.hidden && !arguments.with_excluded {
+                written.excluded += 1;
+                continue;
+            }
+            let text = match arguments.format {
+                Format::Jsonl => form::json_line(&episode),
+                Format::Markdown => form::markdown(&episode),
+            };
+            out.write_all(text.as_bytes()).map_err(Failed::Write)?;
+            written.episodes += 1;
+        }
+    }
+    out.flush().map_err(Failed::Write)?;
+    Ok((written, out))
+}

@@ -1,0 +1,101 @@
+//! What a request to forget names in a store, what it would delete, and the deleting.
+
+use remembrancer_hooks::protocol::ForgetTarget as Target;
+use remembrancer_schema::{EpisodeId, ForgetTarget, Reader, TargetedEpisode, UnixMillis, Writer};
+use serde_json::{Value, json};
+
+use super::{ControlError, date, find, first_line, rfc3339};
+
+/// Turns that a preview shows.
+const SHOWN: usize = 5;
+
+/// What `target` names in this store.
+///
+/// # Errors
+/// [`ControlError::Unknown`] where it names nothing; the store's error.
+pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTarget, ControlError> {
+    Ok(match target {
+        Target::Episode(id) => ForgetTarget::Episode(find(reader, &id)?.uid.to_string()),
+        Target::Session(external_id) if !reader.knows_session(&external_id)? => {
+            return Err(ControlError::Unknown(format!("no session has the id {external_id}")));
+        }
+        Target::Session(external_id) => ForgetTarget::Session {
+            agent: None,
+            external_id,
+        },
+        Target::Path(path) => ForgetTarget::Path(path),
+        Target::Matching(words) => ForgetTarget::Matching(words),
+        Target::After(at) => ForgetTarget::After(UnixMillis(at)),
+        Target::Before(at) => ForgetTarget::Before(UnixMillis(at)),
+        Target::AllOf(targets) if targets.is_empty() => {
+            return Err(ControlError::Senseless("a target of no targets names nothing".to_owned()));
+        }
+        Target::AllOf(targets) => {
+            let named = targets.into_iter().map(|target| forget_target(reader, target));
+            ForgetTarget::AllOf(named.collect::<Result<_, _>>()?)
+        }
+        Target::All => ForgetTarget::All,
+        Target::Project(name) => {
+            let named = |(_, known, root): &(_, String, Option<String>)| *known == name || root.as_deref() == Some(&name);
+            let mut found = reader.projects()?.into_iter().filter(named);
+            match (found.next(), found.next()) {
+                (Some((project, _, _)), None) => ForgetTarget::Project(project),
+                (None, _) => return Err(ControlError::Unknown(format!("no project is named {name}, or has that root"))),
+                (Some(_), Some(_)) => {
+                    return Err(ControlError::Unknown(format!(
+                        "several projects are named {name}; give the root folder"
+                    )));
+                }
+            }
+        }
+    })
+}
+
+/// What [`forget`] would delete: how much, from when, and the first lines of the newest turns.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<Value, ControlError> {
+    let episodes = reader.turns_of(target)?;
+    // All parts of a turn follow each other.
+    let turns: Vec<&TargetedEpisode> = episodes
+        .chunk_by(|one, other| one.turn_uid == other.turn_uid)
+        .filter_map(<[_]>::first)
+        .collect();
+    let mut sessions: Vec<_> = episodes.iter().map(|episode| episode.session).collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    let ids: Vec<EpisodeId> = turns.iter().take(SHOWN).map(|episode| episode.id).collect();
+    let first: Vec<Value> = reader
+        .texts_with_hidden(&ids)?
+        .iter()
+        .map(|text| {
+            json!({
+                "id": text.uid.short(),
+                "date": date(text.created_at),
+                "project": text.project_name,
+                "asked": first_line(&text.prompt),
+            })
+        })
+        .collect();
+    Ok(json!({
+        "episodes": episodes.len(),
+        "turns": turns.len(),
+        "sessions": sessions.len(),
+        "from": turns.last().map(|turn| rfc3339(turn.created_at)),
+        "to": turns.first().map(|turn| rfc3339(turn.created_at)),
+        "newest": first,
+    }))
+}
+
+/// Deletes what `target` names, for good.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn forget(writer: &mut Writer, target: &ForgetTarget, now: UnixMillis) -> Result<Value, ControlError> {
+    let forgotten = writer.forget(target, now)?;
+    // A reader in the middle of a query keeps the log's bytes; it is done in a moment. One more try and not many, since each
+    // may hold the one writer for the whole busy timeout: the rest is upkeep's. What was forgotten is, either way.
+    let log_emptied = forgotten.log_emptied || writer.finish_forgetting().unwrap_or(false);
+    Ok(json!({"forgotten": forgotten.episodes, "turns": forgotten.turn_uids.len(), "log_emptied": log_emptied}))
+}

@@ -1,0 +1,164 @@
+//! What the user marked as private: `<private>` to `</private>`, in any case, with attributes, over several lines, one within
+//! another. What is opened and not closed is private to the end of its text, and so is a tag that is cut short: whoever
+//! writes about the tag loses some words by it, which is the lesser harm.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memchr_iter;
+
+/// What stands in the place of a span.
+const PLACEHOLDER: &str = "[redacted:private]";
+const OPENING: &str = "<private";
+const CLOSING: &str = "</private";
+/// Bytes in which an opening tag ends, attributes and all; what goes on longer is text that begins like one.
+const MAX_TAG: usize = 256;
+
+/// A tag, and whether it opens a span.
+struct Tag {
+    range: Range<usize>,
+    opens: bool,
+}
+
+/// `text` with every private span replaced; borrowed if there is none.
+pub(super) fn redact_private(text: &str) -> Cow<'_, str> {
+    let mut changed = String::new();
+    let mut kept_to = 0;
+    let (mut depth, mut opened_at) = (0_usize, 0);
+    for tag in tags(text) {
+        if tag.opens {
+            if depth == 0 {
+                opened_at = tag.range.start;
+            }
+            depth += 1;
+        } else if depth > 0 {
+            depth -= 1;
+            if depth == 0 {
+                replace(&mut changed, &text[kept_to..opened_at]);
+                kept_to = tag.range.end;
+            }
+        }
+    }
+    if depth > 0 {
+        replace(&mut changed, &text[kept_to..opened_at]);
+        return Cow::Owned(changed);
+    }
+    if kept_to == 0 {
+        return Cow::Borrowed(text);
+    }
+    changed.push_str(&text[kept_to..]);
+    Cow::Owned(changed)
+}
+
+fn replace(changed: &mut String, kept: &str) {
+    changed.push_str(kept);
+    changed.push_str(PLACEHOLDER);
+}
+
+/// Of the tail of a text that was cut: what is no part of a span that began in what was cut away.
+pub(crate) fn after_cut_span(tail: &str) -> &str {
+    // Each closing tag that closes more than the tail has opened belongs to what came before.
+    let (mut depth, mut unopened_to) = (0_usize, 0);
+    for tag in tags(tail) {
+        if tag.opens {
+            depth += 1;
+        } else if depth > 0 {
+            depth -= 1;
+        } else {
+            unopened_to = tag.range.end;
+        }
+    }
+    &tail[unopened_to..]
+}
+
+fn tags(text: &str) -> impl Iterator<Item = Tag> {
+    memchr_iter(b'<', text.as_bytes()).filter_map(move |start| tag(text, start))
+}
+
+/// The tag at `start`, if one begins there. `<private/>` has nothing in it, and is none.
+fn tag(text: &str, start: usize) -> Option<Tag> {
+    let rest = &text.as_bytes()[start..];
+    let begins = |name: &str| {
+        rest.get(..name.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    let (name, opens) = [(OPENING, true), (CLOSING, false)]
+        .into_iter()
+        .find(|(name, _)| begins(name))?;
+    let rest = &rest[name.len()..];
+    match rest.first() {
+        Some(byte) if !(byte.is_ascii_whitespace() || *byte == b'>') => return None,
+        _ => {}
+    }
+    let length = match rest.iter().take(MAX_TAG).position(|byte| matches!(byte, b'>' | b'<')) {
+        Some(end) if rest[end] == b'<' => return None,
+        Some(end) if opens && end > 0 && rest[end - 1] == b'/' => return None,
+        Some(end) => end + 1,
+        None if rest.len() <= MAX_TAG => rest.len(),
+        None => return None,
+    };
+    let end = start + name.len() + length;
+    Some(Tag {
+        range: start..end,
+        opens,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::ingest::redact;
+
+    #[rstest]
+    #[case::nothing("a < b and private > c", "a < b and private > c")]
+    #[case::one("a <private>SECRET</private> b", "a [redacted:private] b")]
+    #[case::two(
+        "<private>SECRET</private> and <private>SECRET</private>",
+        "[redacted:private] and [redacted:private]"
+    )]
+    #[case::lines("a\n<private>\nSECRET\n\nSECRET\n</private>\nb", "a\n[redacted:private]\nb")]
+    #[case::unclosed("a <private>SECRET", "a [redacted:private]")]
+    #[case::unclosed_after_one("<private>x</private> a <private>SECRET", "[redacted:private] a [redacted:private]")]
+    #[case::nested("a <private>SECRET <private>SECRET</private> SECRET</private> b", "a [redacted:private] b")]
+    #[case::nested_unclosed("a <private>SECRET <private>SECRET</private> SECRET", "a [redacted:private]")]
+    #[case::capitals("a <PRIVATE>SECRET</Private> b", "a [redacted:private] b")]
+    #[case::attribute("a <private reason=\"mine\">SECRET</private> b", "a [redacted:private] b")]
+    #[case::attribute_on_lines("a <private\n  by='me'\n>SECRET</private\n> b", "a [redacted:private] b")]
+    #[case::an_example_in_a_fence("```\n<private>SECRET</private>\n```", "```\n[redacted:private]\n```")]
+    #[case::a_cut_tag("a <private", "a [redacted:private]")]
+    #[case::a_cut_tag_with_an_attribute("a <private note=\"SECRET", "a [redacted:private]")]
+    #[case::only_closed("a </private> b", "a </private> b")]
+    #[case::empty("a <private></private> b", "a [redacted:private] b")]
+    #[case::nothing_in_it("a <private/> b", "a <private/> b")]
+    #[case::another_word("a <privateer>b</privateer>", "a <privateer>b</privateer>")]
+    #[case::less_than("if x <private and y < 3", "if x <private and y < 3")]
+    #[case::not_ascii("é <private>SECRET ü</private> ñ", "é [redacted:private] ñ")]
+    fn tc_41_a_private_span_goes_whole(#[case] text: &str, #[case] expected: &str) {
+        assert_eq!(redact_private(text), expected);
+        assert_eq!(redact(text), expected, "by the one way in, too");
+        assert!(!redact(&redact(text)).contains("SECRET"));
+    }
+
+    #[rstest]
+    #[case::none("what about the garden", "what about the garden")]
+    #[case::of_before("SECRET</private> garden", " garden")]
+    #[case::nested_in_it("SECRET <private>SECRET</private> SECRET</private> garden", " garden")]
+    #[case::twice("SECRET</private> SECRET</private> garden", " garden")]
+    #[case::its_own("the <private>x</private> garden", "the <private>x</private> garden")]
+    fn tc_41_the_rest_of_a_span_goes(#[case] tail: &str, #[case] expected: &str) {
+        assert_eq!(after_cut_span(tail), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_of_a_span_is_left(before in "[a-z <>/]{0,20}", inside in "[a-z<>/ ]{0,40}", after in "[a-z ]{0,20}") {
+            let text = format!("{before} <private>{inside} sEcReT </private>{after}");
+            let redacted = redact_private(&text);
+            prop_assert!(!redacted.contains("sEcReT"), "{redacted}");
+            prop_assert_eq!(redact_private(&redacted), &*redacted);
+        }
+    }
+}
