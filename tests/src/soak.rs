@@ -172,6 +172,7 @@ pub fn live(sandbox: &Sandbox, plan: Plan, mut watch: impl FnMut(&Sample)) -> Ou
         }
         wait_for_the_hour(&mut clock, plan, asked);
     }
+    world.end();
     daemon.embed_all_within(Duration::from_mins(10));
     let status = daemon.status();
     let (lost, doubled, returned) = world.compare(&sandbox.prompts());
@@ -222,5 +223,5 @@ fn wait_for_the_hour(clock: &mut Stopwatch, plan: Plan, asked: u32) {
     clock.lap("life");
     let passed: Duration = clock.total();
     let due = plan.lasts * asked / plan.prompts;
-    std::thread::sleep(due.saturating_sub(passed));
+    std::thread::park_timeout(due.saturating_sub(passed));
 }

@@ -266,6 +266,11 @@ impl<'a> World<'a> {
         self.count("forgotten sessions");
     }
 
+    /// Completes what is half written.
+    pub(super) fn end(&mut self) {
+        self.open.iter_mut().for_each(Session::complete);
+    }
+
     /// All that was written is read now.
     pub(super) fn was_read(&mut self) {
         for session in &mut self.closed {
