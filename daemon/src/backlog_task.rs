@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::causes::with_causes;
 use crate::clock;
 use crate::codes::SharedCodes;
+use crate::counts::Count;
 use crate::embedder::{EmbedderHandle, ModelState, NotEmbedded};
 use crate::politeness::Politeness;
 use crate::progress::Progress;
@@ -145,8 +146,9 @@ impl Backlog {
             rows.retain(|row| !failed.contains(&row.id));
             rows.truncate(BATCH);
             if rows.is_empty() {
-                return Ok(());
+                break;
             }
+            self.progress.embedding.waits();
             let mut watch = Stopwatch::start();
             let embedded = self.embed(&rows, failed).await?;
             watch.lap("embed");
@@ -155,9 +157,10 @@ impl Backlog {
             let stored = self.store(model, embedded, failed).await?;
             let rest = self.politeness.rest_after(took);
             self.progress.embedded(stored, took + rest);
+            self.progress.embedding.moved();
             if attempted > 0 && stored == 0 {
                 // All of them changed meanwhile, and whoever changed them woke this task; nothing else could end it.
-                return Ok(());
+                break;
             }
             tokio::select! {
                 biased;
@@ -165,6 +168,7 @@ impl Backlog {
                 () = tokio::time::sleep(rest) => {}
             }
         }
+        self.progress.embedding.rests();
         Ok(())
     }
 
@@ -183,8 +187,8 @@ impl Backlog {
         for (row, text) in rows.iter().zip(texts) {
             match self.embed_texts(vec![text]).await? {
                 Ok(mut single) if !single.is_empty() => one_by_one.push(embedded(row, single.remove(0))),
-                Ok(_) => leave_out(row.id, "the model gave nothing", failed),
-                Err(error) => leave_out(row.id, &with_causes(&error), failed),
+                Ok(_) => self.leave_out(row.id, "the model gave nothing", failed),
+                Err(error) => self.leave_out(row.id, &with_causes(&error), failed),
             }
         }
         Ok(one_by_one)
@@ -216,7 +220,7 @@ impl Backlog {
             Err(error @ QueryError::Invalid { .. }) => {
                 // The model's fault, and so the same the next time.
                 for id in ids {
-                    leave_out(id, &with_causes(&error), failed);
+                    self.leave_out(id, &with_causes(&error), failed);
                 }
                 return Ok(0);
             }
@@ -228,11 +232,12 @@ impl Backlog {
             .await??;
         Ok(count)
     }
-}
 
-fn leave_out(id: EpisodeId, why: &str, failed: &mut HashSet<EpisodeId>) {
-    tracing::warn!(episode = id.0, %why, "an episode can't be embedded; it is found by its words alone");
-    failed.insert(id);
+    fn leave_out(&self, id: EpisodeId, why: &str, failed: &mut HashSet<EpisodeId>) {
+        tracing::warn!(episode = id.0, %why, "an episode can't be embedded; it is found by its words alone");
+        self.progress.count(Count::EpisodeWithoutVector, 1);
+        failed.insert(id);
+    }
 }
 
 fn embedded(row: &BacklogRow, embedding: Embedding) -> EmbeddedEpisode {

@@ -105,7 +105,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     tasks.spawn("embedding backlog", finish(backlog.run(shutdown.clone())));
     let upkeep = Upkeep {
         writer: store.writer.clone(),
-        progress,
+        progress: Arc::clone(&progress),
         recollections,
     };
     tasks.spawn("upkeep", finish(upkeep.run(shutdown.clone())));
@@ -123,7 +123,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     tasks.spawn("server", server::serve(listener, orders, operations, shutdown));
     tracing::info!(socket = %socket.path().display(), "ready");
     // A hook that met a silent daemon keeps still for a while: this one answers.
-    remembrancer_hooks::backoff::end(&backoff_file);
+    progress.hooks_noted(remembrancer_hooks::backoff::end(&backoff_file));
     service_manager::ready(&socket);
 
     let outcome = tasks.run().await;

@@ -15,6 +15,7 @@ use remembrancer_processor::recall::Degradation;
 use tokio::sync::{oneshot, watch};
 
 use crate::causes::with_causes;
+use crate::health::{Finding, State};
 use crate::system;
 use crate::threads::{Panicked, Threads, contained};
 
@@ -41,6 +42,18 @@ impl ModelState {
             Self::Loading => "loading".to_owned(),
             Self::Ready(model) => model.model_id().to_owned(),
             Self::Failed(reason) => format!("none: {reason}"),
+        }
+    }
+
+    /// What is not well where there is no model.
+    pub(crate) fn finding(&self) -> Option<Finding> {
+        match self {
+            Self::Loading | Self::Ready(_) => None,
+            Self::Failed(reason) => Some(Finding::new(
+                State::Degraded,
+                "recall",
+                format!("by words alone, without a model: {reason}"),
+            )),
         }
     }
 }

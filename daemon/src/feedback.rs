@@ -17,6 +17,7 @@ use remembrancer_schema::{
 
 use crate::causes::with_causes;
 use crate::clock;
+use crate::counts::Count;
 use crate::progress::Progress;
 use crate::store::{NoAnswer, StoreHandle};
 
@@ -49,7 +50,10 @@ impl Feedback {
     pub(crate) fn judge(&self, turns: Vec<Turn>) {
         match self.try_judge(turns) {
             Ok(used) => self.progress.used(used),
-            Err(error) => tracing::warn!(error = %with_causes(&error), "what was used of the recollections could not be told"),
+            Err(error) => {
+                self.progress.count(Count::UseNotTold, 1);
+                tracing::warn!(error = %with_causes(&error), "what was used of the recollections could not be told");
+            }
         }
     }
 

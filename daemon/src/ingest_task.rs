@@ -30,6 +30,7 @@ use crate::clock;
 use crate::codes::SharedCodes;
 use crate::control::REREADS_DONE;
 use crate::conversations::Conversations;
+use crate::counts::Count;
 use crate::databases::Databases;
 use crate::drift::Teller;
 use crate::exclusions::Exclusions;
@@ -141,6 +142,7 @@ impl Ingest {
         let watch = match Watch::start(Arc::clone(&setup.mailbox), Arc::new(setup.roots.clone())) {
             Ok(watch) => Some(watch),
             Err(error) => {
+                setup.progress.set_polling(true);
                 tracing::warn!(%error, "no file watcher; changes are found by the regular rescan");
                 None
             }
@@ -187,6 +189,7 @@ impl Ingest {
             let at_once = !mail.flushes.is_empty();
             self.flushes.extend(mail.flushes);
             self.begin_reread(mail.rereads);
+            self.setup.progress.count(Count::ChangesOverflowed, mail.overflowed);
             if mail.forget_projects {
                 self.projects.clear();
             }
@@ -194,9 +197,12 @@ impl Ingest {
                 // What changed meanwhile is found by the scan after the pause.
                 self.next_scan = Deadline::after(Duration::ZERO);
                 self.release_flushes();
+                self.setup.progress.ingest.rests();
                 patience = PAUSED_LOOK;
                 continue;
             }
+            // From the look at the folders on, which may hang as a transcript may, until nothing is left.
+            self.setup.progress.ingest.waits();
             self.scan_where_due(mail.rescan);
             if mail.folder_appeared {
                 self.next_scan = Deadline::after(SETTLE);
@@ -291,6 +297,7 @@ impl Ingest {
             self.end_reread()?;
             self.tell_drift()?;
             self.release_flushes();
+            self.setup.progress.ingest.rests();
             let next = self.waiting.values().copied().fold(self.next_scan, Deadline::min);
             return Ok(next.remaining());
         }
@@ -382,6 +389,8 @@ impl Ingest {
 
     /// Reads what is new in the transcript at `path`, at most one step.
     fn look(&mut self, path: &Path) -> Result<Look, IngestError> {
+        self.setup.progress.ingest.moved();
+        self.setup.progress.ingest.is_on(path);
         let read = contained(|| match self.setup.roots.session(path) {
             Some(session) => self.read_session(path, &session),
             None => self.read_file(path),

@@ -34,6 +34,8 @@ pub(crate) struct Mail {
     pub rescan: bool,
     /// Whether a folder appeared: what is written into it before its own watch begins has no event.
     pub folder_appeared: bool,
+    /// How many changes were not remembered one by one: a look at everything finds them.
+    pub overflowed: u64,
     /// How many times it was asked to read everything again from its start.
     pub rereads: u64,
     /// Whether what is remembered of projects may no longer hold.
@@ -57,6 +59,7 @@ impl Mailbox {
             if mail.changed.len() < MOST_PATHS {
                 mail.changed.insert(path);
             } else {
+                mail.overflowed += 1;
                 mail.rescan = true;
             }
         });
@@ -140,6 +143,7 @@ mod tests {
         }
         let mail = mailbox.take(Duration::ZERO);
         assert!(mail.rescan);
+        assert_eq!(mail.overflowed, 1);
         assert_eq!(mail.changed.len(), MOST_PATHS);
         assert!(mailbox.take(Duration::ZERO).is_empty());
     }

@@ -3,18 +3,26 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use remembrancer_hooks::backoff::Misses;
+use remembrancer_hooks::clock::monotonic_ns;
 use remembrancer_processor::ingest::Agent;
 use remembrancer_schema::{Damage, IngestOutcome, Pause, UnixMillis};
 use tokio::sync::Notify;
 
+use crate::counts::{Count, Counts};
+use crate::health::{Beacon, Finding, State};
 use crate::scan::ScanProblem;
 
-/// Recalls whose times are kept for the percentiles.
-const RECALL_TIMES: usize = 1_000;
+mod recalls;
+
+pub(crate) use recalls::RecallStatistics;
+
+/// How long a hook that gave up counts as news.
+const GAVE_UP_LATELY: Duration = Duration::from_mins(10);
 
 /// Shared counters. Every lock is held for a few instructions and never across an await.
 #[derive(Default)]
@@ -33,49 +41,21 @@ pub(crate) struct Progress {
     embed_micros: AtomicU64,
     paused: Mutex<Option<Pause>>,
     damage: Mutex<Option<Damage>>,
-    panics: AtomicU64,
+    counts: Counts,
+    /// The monotonic instant at which it was last noticed that a hook had given up, 0 for never.
+    gave_up_ns: AtomicU64,
+    /// Transcripts that wait to be read.
+    pub ingest: Beacon,
+    /// Episodes that wait for their vector.
+    pub embedding: Beacon,
+    jobs: Mutex<Vec<(&'static str, Arc<Beacon>)>>,
+    is_polling: AtomicBool,
     scan_problems: Mutex<Vec<ScanProblem>>,
+    unknown_files: Mutex<BTreeMap<String, (u64, PathBuf)>>,
     file_problems: Mutex<BTreeMap<PathBuf, String>>,
     elsewhere: Mutex<BTreeMap<&'static str, PathBuf>>,
     ingest_problem: Mutex<Option<String>>,
     recalls: Mutex<RecallStatistics>,
-}
-
-/// Recalls since the start.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct RecallStatistics {
-    /// How many prompts were answered, with something or with nothing.
-    pub count: u64,
-    /// How many were shown something.
-    pub shown: u64,
-    /// How many recollections turned out to be used.
-    pub used: u64,
-    /// How often each degradation occurred.
-    pub degradations: BTreeMap<String, u64>,
-    /// How often each reason for silence occurred.
-    pub silences: BTreeMap<String, u64>,
-    times: Vec<Duration>,
-    next: usize,
-}
-
-impl RecallStatistics {
-    /// The time that the share `of` of the last recalls did not exceed; `None` before the first.
-    pub(crate) fn percentile(&self, of: f64) -> Option<Duration> {
-        let mut times = self.times.clone();
-        times.sort_unstable();
-        let last = times.len().checked_sub(1)?;
-        times.get((last as f64 * of).round() as usize).copied()
-    }
-
-    fn record(&mut self, took: Duration) {
-        self.count += 1;
-        if self.times.len() < RECALL_TIMES {
-            self.times.push(took);
-        } else {
-            self.times[self.next] = took;
-            self.next = (self.next + 1) % RECALL_TIMES;
-        }
-    }
 }
 
 /// Counters as they stand.
@@ -109,13 +89,19 @@ impl Progress {
     }
 
     /// What a scan found.
-    pub(crate) fn set_scan(&self, files: usize, problems: Vec<ScanProblem>) {
+    pub(crate) fn set_scan(&self, files: usize, problems: Vec<ScanProblem>, unknown: BTreeMap<String, (u64, PathBuf)>) {
         self.files.store(files, Ordering::Relaxed);
+        *lock(&self.unknown_files) = unknown;
         let mut known = lock(&self.scan_problems);
         for problem in problems.iter().filter(|problem| !known.contains(problem)) {
             tracing::warn!("{}", problem.message);
         }
         *known = problems;
+    }
+
+    /// Files that seem to be transcripts and are not read: by suffix, how many, and one of them.
+    pub(crate) fn unknown_files(&self) -> BTreeMap<String, (u64, PathBuf)> {
+        lock(&self.unknown_files).clone()
     }
 
     /// A hook named a transcript that lies in none of the folders.
@@ -183,7 +169,38 @@ impl Progress {
 
     /// A job panicked, and the thread that ran it goes on.
     pub(crate) fn panicked(&self) {
-        self.panics.fetch_add(1, Ordering::Relaxed);
+        self.count(Count::JobPanicked, 1);
+    }
+
+    /// Counts what was passed over, given up or late.
+    pub(crate) fn count(&self, what: Count, times: u64) {
+        self.counts.add(what, times);
+    }
+
+    /// What was counted, by name.
+    pub(crate) fn counted(&self) -> BTreeMap<&'static str, u64> {
+        self.counts.met()
+    }
+
+    /// What hooks noted that had waited in vain, or had not asked for that.
+    pub(crate) fn hooks_noted(&self, misses: Misses) {
+        self.count(Count::HookGaveUp, misses.gave_up);
+        self.count(Count::HookKeptSilent, misses.kept_silent);
+        if misses.gave_up > 0 {
+            self.gave_up_ns.store(monotonic_ns().max(1), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether changes are looked for at intervals, since the system's watcher can't be used.
+    pub(crate) fn set_polling(&self, is_polling: bool) {
+        self.is_polling.store(is_polling, Ordering::Relaxed);
+    }
+
+    /// The beacon of one more thread that does jobs.
+    pub(crate) fn jobs_of(&self, thread: &'static str) -> Arc<Beacon> {
+        let beacon = Arc::<Beacon>::default();
+        lock(&self.jobs).push((thread, Arc::clone(&beacon)));
+        beacon
     }
 
     /// A transcript can't be read, or an instruction file can't be written.
@@ -211,7 +228,7 @@ impl Progress {
             problems
                 .push("the database is damaged; start the daemon again, which looks through it and says what to do".to_owned());
         }
-        let panics = self.panics.load(Ordering::Relaxed);
+        let panics = self.counts.of(Count::JobPanicked);
         if panics > 0 {
             problems.push(format!(
                 "the program failed on {panics} jobs, which is a fault to report; see its log"
@@ -220,17 +237,56 @@ impl Progress {
         problems
     }
 
+    /// What keeps the daemon from being well at the monotonic instant `now_ns`, with so many episodes in the backlog. A pause is
+    /// the user's wish, and none.
+    pub(crate) fn findings(&self, now_ns: u64, backlog: u64) -> Vec<Finding> {
+        let waiting = match self.waiting_files.load(Ordering::Relaxed) {
+            0 => "changed transcripts wait to be read".to_owned(),
+            1 => "a transcript waits to be read".to_owned(),
+            files => format!("{files} transcripts wait to be read"),
+        };
+        let vectors = format!("{backlog} episodes wait for their vector, and are found by their words meanwhile");
+        let mut findings = Vec::new();
+        findings.extend(self.ingest.finding("ingest", &waiting, now_ns));
+        findings.extend(self.embedding.finding("embedding", &vectors, now_ns));
+        findings.extend(
+            lock(&self.jobs)
+                .iter()
+                .filter_map(|(thread, beacon)| beacon.job_finding(thread, now_ns)),
+        );
+        if let Some(problem) = self.ingest_problem() {
+            findings.push(Finding::new(State::Degraded, "ingest", problem));
+        }
+        if self.is_polling.load(Ordering::Relaxed) {
+            findings.push(Finding::new(
+                State::Degraded,
+                "watcher",
+                "the system's file watcher can't be used: changes are looked for at intervals, and found later",
+            ));
+        }
+        if self.is_damaged() {
+            findings.push(Finding::new(State::Degraded, "store", "damage was found since the start"));
+        }
+        let gave_up = self.gave_up_ns.load(Ordering::Relaxed);
+        if gave_up > 0 && Duration::from_nanos(now_ns.saturating_sub(gave_up)) < GAVE_UP_LATELY {
+            findings.push(Finding::new(
+                State::Degraded,
+                "recall",
+                "a hook lately waited for an answer in vain",
+            ));
+        }
+        findings.extend(lock(&self.recalls).finding(now_ns));
+        findings
+    }
+
+    /// A prompt was not answered, and is none of the recalls: `reason` says why.
+    pub(crate) fn not_asked(&self, reason: &str) {
+        lock(&self.recalls).silent(reason);
+    }
+
     /// A recall was answered.
     pub(crate) fn recalled(&self, took: Duration, shown: bool, reason: Option<&str>, degradations: &[String]) {
-        let mut recalls = lock(&self.recalls);
-        recalls.record(took);
-        recalls.shown += u64::from(shown);
-        for degradation in degradations {
-            *recalls.degradations.entry(degradation.clone()).or_default() += 1;
-        }
-        if let Some(reason) = reason {
-            *recalls.silences.entry(reason.to_owned()).or_default() += 1;
-        }
+        lock(&self.recalls).record(took, shown, reason, degradations);
     }
 
     /// Recollections turned out to be used.
@@ -253,18 +309,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_those_of_the_last_recalls() {
-        let mut recalls = RecallStatistics::default();
-        assert_eq!(recalls.percentile(0.5), None);
-        for millis in 0..2_001 {
-            recalls.record(Duration::from_millis(millis));
-        }
-        assert_eq!(recalls.count, 2_001);
-        assert_eq!(recalls.percentile(0.0), Some(Duration::from_millis(1_001)));
-        assert_eq!(recalls.percentile(1.0), Some(Duration::from_secs(2)));
-    }
-
-    #[test]
     fn a_pause_ends_by_itself() {
         let progress = Progress::default();
         progress.set_paused(Some(Pause::Until(UnixMillis(1_000))));
@@ -272,5 +316,36 @@ mod tests {
         assert!(!progress.is_paused(UnixMillis(1_000)));
         progress.set_paused(None);
         assert!(!progress.is_paused(UnixMillis(5)));
+    }
+    #[test]
+    fn what_waits_and_what_is_wrong_is_found_and_a_pause_is_not() {
+        let progress = Progress::default();
+        let later = || monotonic_ns() + 500_000_000_000;
+        let states = |backlog| {
+            let found = progress.findings(later(), backlog);
+            found.iter().map(|finding| (finding.part, finding.state)).collect::<Vec<_>>()
+        };
+        assert_eq!(states(0), []);
+        progress.set_paused(Some(Pause::Indefinite));
+        assert_eq!(states(7), [], "what waits by the user's wish is no finding");
+        progress.ingest.waits();
+        let jobs = progress.jobs_of("store-writer");
+        jobs.waits();
+        assert_eq!(states(0), [("ingest", State::Stalled), ("store-writer", State::Behind)]);
+        progress.ingest.rests();
+        jobs.rests();
+        progress.set_ingest_problem(Some("no space".to_owned()));
+        progress.set_polling(true);
+        progress.found_damage(Damage::Index);
+        progress.hooks_noted(Misses {
+            gave_up: 1,
+            kept_silent: 4,
+        });
+        let parts: Vec<&str> = states(0).into_iter().map(|(part, _)| part).collect();
+        assert_eq!(parts, ["ingest", "watcher", "store", "recall"]);
+        assert_eq!(
+            progress.counted(),
+            BTreeMap::from([("hook-gave-up", 1), ("hook-kept-silent", 4)])
+        );
     }
 }

@@ -25,6 +25,19 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
+    /// Those that are failures, and not the right answer.
+    pub(crate) const FAILURES: [Self; 5] = [Self::OUT_OF_TIME, Self::STORE_FAILED, Self::Busy, Self::Failed, Self::TooLong];
+    /// All but those that a recall itself gives.
+    #[cfg(test)]
+    pub(crate) const BEFORE_A_RECALL: [Self; 7] = [
+        Self::SecondFiring,
+        Self::Paused,
+        Self::Excluded,
+        Self::Busy,
+        Self::Stopping,
+        Self::Failed,
+        Self::TooLong,
+    ];
     /// Time ran out before a recall could say so.
     pub(crate) const OUT_OF_TIME: Self = Self::Recall(Silence::OutOfTime);
     /// The store could not be read before the recall began.

@@ -22,6 +22,7 @@ use crate::clock;
 use crate::codes::SharedCodes;
 use crate::control::in_scope;
 use crate::conversations::{Conversations, ToldPrompt};
+use crate::counts::Count;
 use crate::embedder::{EmbedderHandle, ModelState, PendingEmbedding};
 use crate::exclusions::Exclusions;
 use crate::progress::Progress;
@@ -140,9 +141,13 @@ impl Recaller {
         let reading = tokio::task::spawn_blocking(move || recaller.read(request, received_ns, deadline));
         let search = match reading.await {
             Ok(Some(search)) => search,
-            Ok(None) => return RecallReply::nothing(Reason::SecondFiring.as_str()),
+            Ok(None) => {
+                self.progress.not_asked(Reason::SecondFiring.as_str());
+                return RecallReply::nothing(Reason::SecondFiring.as_str());
+            }
             Err(_) => {
                 self.progress.panicked();
+                self.progress.not_asked(Reason::Failed.as_str());
                 return RecallReply::nothing(Reason::Failed.as_str());
             }
         };
@@ -150,7 +155,7 @@ impl Recaller {
         let mut found = self.search(search).await;
         if deadline.has_passed() {
             // Slow and not absent: the hook need not keep still.
-            backoff::end(&self.places.backoff_file());
+            self.progress.hooks_noted(backoff::end(&self.places.backoff_file()));
             // Nobody reads this answer, so nothing of it counts as shown.
             if !matches!(found, Found::Silent(Reason::Excluded)) {
                 found = Found::Silent(Reason::OUT_OF_TIME);
@@ -255,12 +260,16 @@ impl Recaller {
 
     fn store_afterwards(&self, session: SessionKey, mut log: RecollectionLog, shown: Vec<EpisodeId>) {
         let (writer, conversations) = (self.writer.clone(), Arc::clone(&self.conversations));
+        let progress = Arc::clone(&self.progress);
         log.project = log.project.filter(|project| *project != project::UNKNOWN);
         tokio::spawn(async move {
             match writer.call(move |writer| writer.record_recollection(&log)).await {
                 Ok(Ok(_)) => conversations.stored(&session, &shown),
-                Ok(Err(error)) => tracing::warn!(error = %with_causes(&error), "what was shown could not be stored"),
-                Err(NoAnswer::Closed | NoAnswer::Busy) => {}
+                Ok(Err(error)) => {
+                    progress.count(Count::ShowingNotNoted, 1);
+                    tracing::warn!(error = %with_causes(&error), "what was shown could not be stored");
+                }
+                Err(NoAnswer::Closed | NoAnswer::Busy) => progress.count(Count::ShowingNotNoted, 1),
             }
         });
     }
@@ -419,6 +428,15 @@ impl Search {
         };
         let SessionKey { agent, external_id } = &self.asked.session;
         let path = self.recaller.places.recollection_path(agent, external_id);
-        recollection_files::write(&path, &text, self.deadline);
+        let not_written = match recollection_files::write(&path, &text, self.deadline) {
+            Ok(true) => return,
+            Ok(false) => Count::FileLate,
+            // The prompt is answered all the same.
+            Err(error) => {
+                tracing::warn!(%error, "the recollection file could not be written");
+                Count::FileNotWritten
+            }
+        };
+        self.recaller.progress.count(not_written, 1);
     }
 }

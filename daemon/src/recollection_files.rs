@@ -13,13 +13,12 @@ const KEPT: usize = 500;
 /// A temporary file of this age may still be written.
 const WRITING: Duration = Duration::from_mins(1);
 
-/// Writes `text` to `path`, unless `deadline` has passed. A failure is logged: the prompt is answered all the same.
-pub(crate) fn write(path: &Path, text: &str, deadline: Deadline) {
-    match write_atomically(path, text, deadline) {
-        Ok(true) => {}
-        Ok(false) => tracing::debug!("too late for the recollection file"),
-        Err(error) => tracing::warn!(%error, "the recollection file could not be written"),
-    }
+/// Writes `text` to `path`, unless `deadline` has passed: says whether it did.
+///
+/// # Errors
+/// The file system's error, naming the path.
+pub(crate) fn write(path: &Path, text: &str, deadline: Deadline) -> std::io::Result<bool> {
+    write_atomically(path, text, deadline)
 }
 
 /// Removes every file: what was forgotten or hidden may stand in any of them.

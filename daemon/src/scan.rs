@@ -1,6 +1,7 @@
 //! Which transcripts there are, and whether a file still continues what was read of it. The scan is the truth; the
 //! watcher only says when to look.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -99,6 +100,9 @@ pub(crate) struct Scan {
     pub databases: Vec<(PathBuf, Layout)>,
     /// What could not be read.
     pub problems: Vec<ScanProblem>,
+    /// Files that seem to be transcripts by their names and are not read, such as archives of an unknown kind: by what follows the
+    /// transcript's own suffix, how many, and one of them.
+    pub unknown: BTreeMap<String, (u64, PathBuf)>,
 }
 
 /// Looks for transcripts below `roots`. A root that does not exist holds none.
@@ -127,9 +131,22 @@ impl Scan {
         match roots.claim(path) {
             Some((_, Shape::Database(layout))) => self.databases.push((path.to_owned(), layout)),
             Some(_) => self.files.extend(stat(path)),
-            None => {}
+            None => self.pass_over(path),
         }
     }
+
+    fn pass_over(&mut self, path: &Path) {
+        if let Some(suffix) = unknown_suffix(path) {
+            let (count, _) = self.unknown.entry(suffix.to_owned()).or_insert_with(|| (0, path.to_owned()));
+            *count += 1;
+        }
+    }
+}
+
+/// What follows a transcript's own suffix in a file's name: `.jsonl.gz` of `session.jsonl.gz`.
+fn unknown_suffix(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    name.find(".jsonl.").map(|at| &name[at..])
 }
 
 /// Puts what was last written first.

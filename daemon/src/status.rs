@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use remembrancer_hooks::clock::monotonic_ns;
 use remembrancer_schema::UnixMillis;
 use serde_json::{Value, json};
 
 use crate::clock;
 use crate::control::rfc3339;
 use crate::embedder::ModelState;
+use crate::health;
 use crate::progress::Progress;
 use crate::reranker::Reranker;
 use crate::system;
@@ -29,6 +31,9 @@ impl DaemonStatus {
     /// Adds what is known of the process to the store's `status`.
     pub(crate) fn add_to(&self, status: &mut Value, progress: &Progress, model: &ModelState, reranker: &Reranker) {
         let counts = progress.counts();
+        let backlog = status["embedding_backlog"].as_u64().unwrap_or_default();
+        let mut findings = progress.findings(monotonic_ns(), backlog);
+        findings.extend(model.finding());
         let recalls = progress.recalls();
         let millis = |of: f64| recalls.percentile(of).map(|took| took.as_micros() as f64 / 1_000.0);
         let seconds = counts.embed_micros as f64 / 1e6;
@@ -68,12 +73,23 @@ impl DaemonStatus {
                 "nothing_shown_because": recalls.silences,
                 "degradations": recalls.degradations,
             },
+            "health": health::told(findings),
+            "counted": progress.counted(),
+            "files_not_read": files_not_read(progress),
             "problems": progress.problems(),
         });
         if let (Value::Object(status), Value::Object(added)) = (status, added) {
             status.extend(added);
         }
     }
+}
+
+/// Files that seem to be transcripts and are not read, by what their names end in.
+fn files_not_read(progress: &Progress) -> Vec<Value> {
+    let unknown = progress.unknown_files().into_iter();
+    unknown
+        .map(|(suffix, (count, example))| json!({"suffix": suffix, "count": count, "example": example}))
+        .collect()
 }
 
 /// How long what waits for its vector will take at this rate; null where nothing waits, or no rate is known yet.

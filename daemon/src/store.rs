@@ -13,6 +13,7 @@ use remembrancer_schema::{Damage, OpenError, Reader, Writer};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::causes::with_causes;
+use crate::health::Beacon;
 use crate::progress::Progress;
 use crate::threads::{Threads, contained};
 
@@ -184,16 +185,24 @@ impl Spawner<'_> {
         // Shared by the threads of one kind: held only while waiting for the next job.
         let queue = Arc::new(Mutex::new(queue));
         for connection in connections {
-            let (queue, progress) = (Arc::clone(&queue), Arc::clone(self.progress));
-            self.threads.spawn(name, move || serve(name, connection, &queue, &progress))?;
+            let (queue, progress, jobs) = (Arc::clone(&queue), Arc::clone(self.progress), self.progress.jobs_of(name));
+            self.threads
+                .spawn(name, move || serve(name, connection, &queue, &progress, &jobs))?;
         }
         Ok(StoreHandle { jobs })
     }
 }
 
 /// Does one job after the other, until nobody can ask for more.
-fn serve<S: Connection>(name: &'static str, mut connection: S, queue: &Mutex<mpsc::Receiver<Job<S>>>, progress: &Progress) {
+fn serve<S: Connection>(
+    name: &'static str,
+    mut connection: S,
+    queue: &Mutex<mpsc::Receiver<Job<S>>>,
+    progress: &Progress,
+    jobs: &Beacon,
+) {
     while let Some(job) = next(queue) {
+        jobs.waits();
         if contained(|| job(&mut connection)).is_err() {
             tracing::error!(thread = name, "a job panicked, which is a fault to report; the next goes on");
             progress.panicked();
@@ -203,6 +212,7 @@ fn serve<S: Connection>(name: &'static str, mut connection: S, queue: &Mutex<mps
             tracing::error!(thread = name, ?damage, "a job found the store damaged");
             progress.found_damage(damage);
         }
+        jobs.rests();
     }
     connection.end(progress.is_damaged());
 }

@@ -9,6 +9,7 @@ use remembrancer_schema::Writer;
 use tokio_util::sync::CancellationToken;
 
 use crate::causes::with_causes;
+use crate::counts::Count;
 use crate::progress::Progress;
 use crate::recollection_files;
 use crate::store::StoreHandle;
@@ -91,6 +92,7 @@ impl Upkeep {
                 Ok(Ok(true)) => {}
                 Ok(Ok(false)) | Err(_) => return,
                 Ok(Err(error)) => {
+                    self.progress.count(Count::UpkeepFailed, 1);
                     tracing::warn!(error = %with_causes(&error), "the full-text index stays as the older version wrote it until the next start");
                     return;
                 }
@@ -102,7 +104,10 @@ impl Upkeep {
         tracing::warn!("the full-text index is damaged and is rebuilt from the stored texts");
         match self.writer.call(Writer::rebuild_index).await {
             Ok(Ok(())) => tracing::info!("the full-text index is rebuilt"),
-            Ok(Err(error)) => tracing::error!(error = %with_causes(&error), "the full-text index could not be rebuilt"),
+            Ok(Err(error)) => {
+                self.progress.count(Count::UpkeepFailed, 1);
+                tracing::error!(error = %with_causes(&error), "the full-text index could not be rebuilt");
+            }
             // The daemon is stopping: the next start looks through the store.
             Err(_) => {}
         }
@@ -123,6 +128,7 @@ impl Upkeep {
             })
             .await;
         if let Ok(Err(error)) = tidied {
+            self.progress.count(Count::UpkeepFailed, 1);
             tracing::warn!(error = %with_causes(&error), "the database could not be tidied; it is tried again");
         }
     }

@@ -107,6 +107,11 @@ impl Watch {
         }
     }
 
+    /// Whether changes are looked for at intervals, since the system's own watcher can't be used.
+    pub(crate) fn is_polling(&self) -> bool {
+        self.polling
+    }
+
     /// Watches the nearest folder above that exists, without what lies below: so the next on the way is noticed.
     fn wait_for(&mut self, folder: &Path) {
         let nearest = || folder.ancestors().skip(1).find_map(|above| Some((above, identity(above)?)));

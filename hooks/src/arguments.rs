@@ -115,7 +115,7 @@ mod tests {
     #[case::argument_before_variable(&["--budget", "200ms"], Some("150ms"), Some(Agent::CLAUDE_CODE), 200)]
     #[case::bare_number_is_refused(&["--budget", "200"], None, Some(Agent::CLAUDE_CODE), 240)]
     #[case::refused_argument_leaves_the_variable(&["--budget", "soon"], Some("150ms"), Some(Agent::CLAUDE_CODE), 150)]
-    #[case::tc_24_too_long_is_clamped(&["--budget", "30s"], None, Some(Agent::CLAUDE_CODE), 240)]
+    #[case::too_long_is_clamped(&["--budget", "30s"], None, Some(Agent::CLAUDE_CODE), 240)]
     #[case::too_short_is_raised(&["--budget", "0ms"], None, Some(Agent::CLAUDE_CODE), 20)]
     #[case::negative(&["--budget", "-5ms"], None, Some(Agent::CLAUDE_CODE), 240)]
     #[case::not_a_number(&["--budget", "NaNms"], None, Some(Agent::CLAUDE_CODE), 240)]
@@ -142,7 +142,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_arguments_give_a_budget_within_bounds(arguments in proptest::collection::vec(".*", 0..6), variable in ".*") {
+        fn tc_24_any_arguments_give_a_budget_within_bounds(arguments in proptest::collection::vec(".*", 0..6), variable in ".*") {
             let parsed = parse(arguments.into_iter().map(OsString::from), Some(OsString::from(variable)));
             if let Invocation::Answer { budget, .. } = parsed {
                 prop_assert!((MIN_BUDGET..=BUDGET).contains(&budget));

@@ -6,14 +6,15 @@
 //! recollection file and say nothing. A refused or closed connection is known at once and needs no back-off.
 //!
 //! The daemon ends the back-off by [`end`]: when it becomes ready, and whenever it finished a recall after its deadline, since then
-//! it was slow and not absent. A reboot ends it too, because the monotonic clock starts again.
+//! it was slow and not absent. It counts what the file tells of by then, one line each: a miss by its time, and a hook that kept
+//! silent for it. A reboot ends it too, because the monotonic clock starts again.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "the hook links no fs-err; its errors are never shown, so they need no path"
 )]
 
-use std::fs::{read_to_string, remove_file};
+use std::fs::{metadata, read_to_string, remove_file};
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -28,15 +29,35 @@ pub const SILENCE: Duration = Duration::from_secs(30);
 /// answer 99 of 100 prompts within 60 ms.
 pub const TELLING_WAIT: Duration = Duration::from_millis(100);
 
-/// Says whether a miss was noted in `file` at most [`SILENCE`] before the monotonic instant `now_ns`.
-pub(crate) fn is_silent(file: &Path, now_ns: u64) -> bool {
+/// A longer file is begun anew: nobody has counted for very long.
+const MAX_FILE_BYTES: u64 = 64 * 1024;
+
+/// The line of a hook that kept silent.
+const KEPT_SILENT: &str = "kept silent";
+
+/// What hooks noted that met a silent daemon.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Misses {
+    /// How many waited in vain.
+    pub gave_up: u64,
+    /// How many did not ask for that.
+    pub kept_silent: u64,
+}
+
+/// Says whether a miss was noted in `file` at most [`SILENCE`] before the monotonic instant `now_ns`; if so, notes that one more
+/// hook keeps silent.
+pub(crate) fn keeps_silent(file: &Path, now_ns: u64) -> bool {
     let Ok(content) = read_to_string(file) else { return false };
-    let Ok(missed_ns) = content.trim().parse::<u64>() else {
+    let Some(missed_ns) = content.lines().rev().find_map(missed_ns) else {
         return false;
     };
-    now_ns
+    let is_silent = now_ns
         .checked_sub(missed_ns)
-        .is_some_and(|age_ns| Duration::from_nanos(age_ns) < SILENCE)
+        .is_some_and(|age_ns| Duration::from_nanos(age_ns) < SILENCE);
+    if is_silent {
+        note(file, KEPT_SILENT);
+    }
+    is_silent
 }
 
 /// Notes a miss at the monotonic instant `now_ns`. What can't be written is passed over: the next hook then waits again.
@@ -44,14 +65,31 @@ pub(crate) fn begin(file: &Path, now_ns: u64) {
     if let Some(folder) = file.parent() {
         create_private_folder(folder).ok();
     }
-    if let Ok(mut opened) = private_file().write(true).create(true).truncate(true).open(file) {
-        writeln!(opened, "{now_ns}").ok();
+    note(file, &now_ns.to_string());
+}
+
+/// Ends the back-off, so that the next hook asks again, and tells what was noted meanwhile.
+pub fn end(file: &Path) -> Misses {
+    let content = read_to_string(file).unwrap_or_default();
+    remove_file(file).ok();
+    Misses {
+        gave_up: content.lines().filter(|line| missed_ns(line).is_some()).count() as u64,
+        kept_silent: content.lines().filter(|line| *line == KEPT_SILENT).count() as u64,
     }
 }
 
-/// Ends the back-off, so that the next hook asks again.
-pub fn end(file: &Path) {
-    remove_file(file).ok();
+fn missed_ns(line: &str) -> Option<u64> {
+    line.trim().parse().ok()
+}
+
+fn note(file: &Path, line: &str) {
+    if metadata(file).is_ok_and(|metadata| metadata.len() > MAX_FILE_BYTES) {
+        remove_file(file).ok();
+    }
+    if let Ok(mut opened) = private_file().append(true).create(true).open(file) {
+        // In one write, since several hooks may note something at once.
+        opened.write_all(format!("{line}\n").as_bytes()).ok();
+    }
 }
 
 #[cfg(test)]
@@ -63,17 +101,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("remembrancer/hook-backoff");
         let silence_ns = SILENCE.as_nanos() as u64;
-        assert!(!is_silent(&file, 5));
+        assert!(!keeps_silent(&file, 5));
 
         begin(&file, 1_000);
-        assert!(is_silent(&file, 1_000));
-        assert!(is_silent(&file, 1_000 + silence_ns - 1));
-        assert!(!is_silent(&file, 1_000 + silence_ns));
-        assert!(!is_silent(&file, 999), "a reboot starts the monotonic clock again");
+        assert!(keeps_silent(&file, 1_000));
+        assert!(keeps_silent(&file, 1_000 + silence_ns - 1));
+        assert!(!keeps_silent(&file, 1_000 + silence_ns));
+        assert!(!keeps_silent(&file, 999), "a reboot starts the monotonic clock again");
+        begin(&file, 2_000 + silence_ns);
+        assert!(keeps_silent(&file, 2_001 + silence_ns), "the last miss counts");
 
-        end(&file);
-        assert!(!is_silent(&file, 1_000));
-        end(&file);
+        assert_eq!(
+            end(&file),
+            Misses {
+                gave_up: 2,
+                kept_silent: 3
+            }
+        );
+        assert!(!keeps_silent(&file, 1_000));
+        assert_eq!(end(&file), Misses::default());
     }
 
     #[test]
@@ -82,7 +128,19 @@ mod tests {
         let file = folder.path().join("hook-backoff");
         for content in ["", "soon", "-1", "99999999999999999999999"] {
             std::fs::write(&file, content).unwrap();
-            assert!(!is_silent(&file, 1_000));
+            assert!(!keeps_silent(&file, 1_000));
         }
+    }
+
+    #[test]
+    fn the_file_is_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("hook-backoff");
+        begin(&file, 1);
+        for _ in 0..3 * MAX_FILE_BYTES / (KEPT_SILENT.len() as u64 + 1) {
+            begin(&file, 1);
+            keeps_silent(&file, 2);
+        }
+        assert!(metadata(&file).unwrap().len() <= MAX_FILE_BYTES + 16);
     }
 }

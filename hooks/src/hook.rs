@@ -120,7 +120,7 @@ fn ask(payload: Payload, places: Places, agent: Agent, deadline: Deadline) -> Op
     let backoff_file = places.backoff_file();
     // What a probe learns is no prompt's business, nor the other way about.
     let is_probe = payload.session.starts_with(PROBE_SESSION);
-    if !is_probe && backoff::is_silent(&backoff_file, asked_ns) {
+    if !is_probe && backoff::keeps_silent(&backoff_file, asked_ns) {
         return None;
     }
     let request = Request::Recall(RecallRequest {

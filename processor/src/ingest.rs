@@ -84,6 +84,8 @@ pub struct Advance {
     pub records: u64,
     /// Lines and records that gave nothing: as many as there are `problems`.
     pub skipped: u64,
+    /// Lines too long to be kept whole, in which data was dropped.
+    pub shortened: u64,
     /// End of the last whole line.
     pub read: ResumePoint,
     /// Where a restart must begin: the oldest turn that may still grow.
@@ -164,6 +166,7 @@ impl SourceReader {
             turns,
             sessions,
             records: std::mem::take(&mut assembler.records),
+            shortened: std::mem::take(&mut assembler.shortened),
             skipped: problems.len() as u64,
             problems,
             read: ResumePoint {
@@ -178,6 +181,7 @@ impl SourceReader {
 fn read(parser: &mut dyn Parse, line: &Line<'_>) {
     let assembler = parser.assembler();
     let (problems, records) = (assembler.problems.len(), assembler.records);
+    assembler.shortened += u64::from(line.is_shortened());
     parser.line(line);
     parser.assembler().share_line(line.bytes.len(), problems, records);
 }

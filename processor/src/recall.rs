@@ -100,6 +100,19 @@ pub enum Degradation {
 }
 
 impl Degradation {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::EmbeddingLate,
+        Self::EmbeddingFailed,
+        Self::NoModel,
+        Self::Bm25Absent,
+        Self::RecentAbsent,
+        Self::ExpansionAbsent,
+        Self::GraphAbsent,
+        Self::PoolAbsent,
+        Self::RerankerAbsent,
+    ];
+
     /// The degradation's name in logs, counters and `status`.
     pub fn as_str(self) -> &'static str {
         match self {

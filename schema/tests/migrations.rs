@@ -74,7 +74,7 @@ fn child_opens_the_shared_file() {
 }
 
 #[test]
-fn a_future_database_is_refused_and_left_as_it_was() {
+fn tc_38_a_future_database_is_refused_and_left_as_it_was() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("memory.db");
     Writer::open(&path).expect("opens").close().expect("closes");

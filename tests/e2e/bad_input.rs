@@ -3,9 +3,44 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use remembrancer_tests::{eventually, sandbox, skip, topic};
+use remembrancer_tests::{DaemonProcess, any_file_holds, eventually, sandbox, skip, topic};
 
 use crate::PATIENCE;
+
+#[test]
+fn tc_07_a_line_of_sixty_megabytes_is_read_in_little_memory() {
+    let sandbox = sandbox!();
+    let daemon = sandbox.start();
+    daemon.wait_for_model();
+    let resident = |daemon: &DaemonProcess<'_>| daemon.status()["daemon"]["memory"]["resident_bytes"].as_u64();
+    let before = resident(&daemon);
+    let data = "iVBORw0KGgoAAAANSUhEUg".repeat(60_000_000 / 22);
+    let mut transcript = sandbox.transcript("large", "shop");
+    let line = transcript.prompt_line("What is in this picture of the heron?");
+    let with_image = line.replace(
+        "\"What is in this picture of the heron?\"",
+        &format!(
+            "[{{\"type\":\"image\",\"source\":{{\"type\":\"base64\",\"data\":\"{data}\"}}}},{{\"type\":\"text\",\"text\":\"What is in this picture of the heron?\"}}]"
+        ),
+    );
+    assert!(with_image.len() > 60_000_000);
+    transcript
+        .raw(&with_image)
+        .answer("A heron in the reeds.")
+        .turn("And behind it?", "A boat.");
+    daemon.flush();
+    assert_eq!(sandbox.prompts(), ["And behind it?", "What is in this picture of the heron?"]);
+    let held = any_file_holds(&sandbox.places().data_dir(), &data.as_bytes()[..256]);
+    assert_eq!(held, None, "no data is stored");
+    let status = daemon.status();
+    assert_eq!(
+        (&status["counted"]["line-shortened"], &status["skipped_lines"]),
+        (&1.into(), &0.into())
+    );
+    if let (Some(before), Some(after)) = (before, resident(&daemon)) {
+        assert!(after < before + (256 << 20), "{before} bytes resident became {after}");
+    }
+}
 
 #[test]
 fn a_file_that_is_no_transcript_spoils_nothing() {

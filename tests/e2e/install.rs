@@ -126,7 +126,7 @@ fn registered(sandbox: &Sandbox, file: &str, event: &str) -> Command {
 }
 
 #[test]
-fn what_is_installed_for_five_agents_answers_and_goes_again() {
+fn tc_43_what_is_installed_for_five_agents_answers_and_goes_again() {
     let sandbox = sandbox!();
     let installed = Installed::new(&sandbox, "my programs");
     write_before(&sandbox);
@@ -222,7 +222,7 @@ fn nothing_is_changed_without_a_yes() {
 }
 
 #[test]
-fn what_cannot_be_edited_is_left_and_the_others_are_done() {
+fn tc_43_what_cannot_be_edited_is_left_and_the_others_are_done() {
     let sandbox = sandbox!();
     let installed = Installed::new(&sandbox, "bin");
     let home = sandbox.home();

@@ -7,6 +7,7 @@
 #![expect(clippy::print_stderr, reason = "a test prints what it measured, or why it is skipped")]
 
 mod agents;
+mod archives;
 mod as_transcripts;
 mod bad_input;
 mod budget;
@@ -38,7 +39,9 @@ mod self_echo;
 mod service;
 mod session_rules;
 mod shutdown;
+mod soak;
 mod steering;
+mod subagents;
 mod tailing;
 
 use std::time::Duration;

@@ -10,6 +10,7 @@ mod daemon_process;
 mod sandbox;
 mod service_manager;
 mod shared;
+pub mod soak;
 mod spread;
 pub mod synthetic;
 mod transcript;

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers of these tests are tests, too")]
 
+mod cases;
 mod documents;
 mod licences;
 mod literals;

@@ -1,5 +1,7 @@
 //! `remembrancer status`: in one screen what is remembered, what waits, how fast recall is, and what is wrong.
 
+use std::time::Duration;
+
 use clap::Args;
 use remembrancer_hooks::protocol::Request;
 use serde_json::Value;
@@ -9,6 +11,7 @@ use super::error::CliError;
 use super::steer::counted;
 use super::surroundings::Surroundings;
 use crate::cli::output::say;
+use crate::health::span;
 use crate::single::{Single, SingleError};
 use crate::{clock, control, retention};
 
@@ -65,6 +68,7 @@ fn print_status(status: &Value) {
                 .unwrap_or("not running; start it with `remembrancer run`")
         ),
     }
+    print_health(&status["health"]);
     if !status["paused"].is_null() {
         say!("PAUSED      {}", text(&status["paused"]));
     }
@@ -95,7 +99,10 @@ fn print_status(status: &Value) {
         status["ingest"]["embedded_per_second"].as_f64(),
         status["ingest"]["remaining_seconds"].as_u64(),
     ) {
-        say!("backfill:   {rate:.0} episodes a second, about {} left", duration(left));
+        say!(
+            "backfill:   {rate:.0} episodes a second, about {} left",
+            span(Duration::from_secs(left))
+        );
     }
     if let Some(reranker) = status["daemon"]["reranker"].as_str() {
         say!("reranker:   {reranker}");
@@ -114,6 +121,7 @@ fn print_status(status: &Value) {
         );
     }
     print_recalls(&status["recalls"]);
+    print_counted(&status["counted"]);
     print_problems(status);
 }
 
@@ -145,12 +153,14 @@ fn print_retention(retention: &Value) {
     );
 }
 
-/// `40 s`, `12 min`, `3 h 20 min`.
-fn duration(seconds: u64) -> String {
-    match (seconds / 3_600, seconds / 60 % 60) {
-        (0, 0) => format!("{seconds} s"),
-        (0, minutes) => format!("{minutes} min"),
-        (hours, minutes) => format!("{hours} h {minutes} min"),
+fn print_health(health: &Value) {
+    let state = text(&health["state"]);
+    if state.is_empty() {
+        return;
+    }
+    say!("health:     {state}");
+    for why in health["why"].as_array().into_iter().flatten() {
+        say!("  {}: {}: {}", text(&why["state"]), text(&why["part"]), text(&why["why"]));
     }
 }
 
@@ -182,6 +192,18 @@ fn print_recalls(recalls: &Value) {
     }
 }
 
+fn print_counted(counted: &Value) {
+    let counts: Vec<String> = counted
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
+    if !counts.is_empty() {
+        say!("counted:    {}", counts.join(", "));
+    }
+}
+
 fn print_problems(status: &Value) {
     for path in status["excluded"].as_array().into_iter().flatten() {
         say!("excluded:   {}", text(path));
@@ -194,6 +216,14 @@ fn print_problems(status: &Value) {
     }
     for notice in status["notices"].as_array().into_iter().flatten() {
         say!("notice:     {}", text(notice));
+    }
+    for files in status["files_not_read"].as_array().into_iter().flatten() {
+        say!(
+            "not read:   {} files that end in {}, such as {}",
+            files["count"],
+            text(&files["suffix"]),
+            text(&files["example"])
+        );
     }
     let kinds = status["passed_over"].as_array().cloned().unwrap_or_default();
     for kind in kinds.iter().take(NAMED_KINDS) {

@@ -171,6 +171,9 @@ impl Running {
             None if model == "loading" => Check::ok(DAEMON, "the model is being loaded; until then it recalls by words alone"),
             None => Check::ok(DAEMON, format!("the model {model} is loaded")),
         });
+        for finding in status["health"]["why"].as_array().into_iter().flatten() {
+            checks.extend(unwell(finding));
+        }
         checks.extend(recalls(&status["recalls"]));
         for problem in status["problems"].as_array().into_iter().flatten() {
             let problem = problem.as_str().unwrap_or_default();
@@ -186,6 +189,17 @@ fn in_time(took: Duration) -> Check {
         Check::ok(DAEMON, found)
     } else {
         Check::warning(DAEMON, found, "see whether the machine is busy")
+    }
+}
+
+/// What it says of itself that another check does not tell already; to be behind is no fault.
+fn unwell(finding: &Value) -> Option<Check> {
+    let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+    let found = format!("{} {}: {}", text("part"), text("state"), text("why"));
+    match text("state").as_str() {
+        "stalled" => Some(Check::failed(DAEMON, found, "see its log, and start it again")),
+        "degraded" if !text("why").starts_with("by words alone") => Some(Check::warning(DAEMON, found, "see its log")),
+        _ => None,
     }
 }
 
@@ -241,6 +255,9 @@ mod tests {
     #[case::slow(|it: &mut Running| it.ping.as_mut().unwrap().1 = Duration::from_secs(1), Verdict::Warning)]
     #[case::paused(|it: &mut Running| it.status["paused"] = "until resumed".into(), Verdict::Warning)]
     #[case::by_words_alone(|it: &mut Running| it.status["daemon"]["model"] = "none: no file".into(), Verdict::Warning)]
+    #[case::behind(|it: &mut Running| it.status["health"] = json!({"why": [{"state": "behind", "part": "ingest", "why": "3 wait"}]}), Verdict::Ok)]
+    #[case::degraded(|it: &mut Running| it.status["health"] = json!({"why": [{"state": "degraded", "part": "watcher", "why": "polls"}]}), Verdict::Warning)]
+    #[case::stalled(|it: &mut Running| it.status["health"] = json!({"why": [{"state": "stalled", "part": "ingest", "why": "3 wait"}]}), Verdict::Failed)]
     #[case::a_problem(|it: &mut Running| it.status["problems"] = json!(["cannot read x"]), Verdict::Warning)]
     #[case::slow_recalls(|it: &mut Running| it.status["recalls"] = json!({"count": 3, "p50_millis": 9.0, "p99_millis": 300.0}), Verdict::Warning)]
     #[case::same_without_variable(|it: &mut Running| it.without_variable = Elsewhere::Process(7), Verdict::Ok)]

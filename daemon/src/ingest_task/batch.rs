@@ -10,6 +10,7 @@ use remembrancer_schema::{
 
 use super::{Ingest, IngestError};
 use crate::clock;
+use crate::counts::Count;
 use crate::project;
 use crate::scan::KnownFile;
 use crate::source_file::ReadStep;
@@ -66,6 +67,7 @@ impl Ingest {
             retire_older_generations,
             at_end,
         } = step;
+        self.setup.progress.count(Count::LineShortened, advance.shortened);
         let mut turns = Vec::with_capacity(episodes.len());
         let mut kept = Vec::with_capacity(episodes.len());
         for (turn, episodes) in advance.turns.into_iter().zip(episodes) {

@@ -31,11 +31,13 @@ impl Ingest {
             for root in self.setup.roots.folders() {
                 watch.follow(root, &self.setup.mailbox);
             }
+            self.setup.progress.set_polling(watch.is_polling());
         }
         let Scan {
             mut files,
             databases,
             problems,
+            unknown,
         } = scan::scan(&self.setup.roots, &self.setup.exclusions);
         for file in &files {
             self.note_transcript(&file.path);
@@ -47,7 +49,7 @@ impl Ingest {
         if let Some(newest) = self.setup.newest {
             files.truncate(newest);
         }
-        self.setup.progress.set_scan(files.len(), problems);
+        self.setup.progress.set_scan(files.len(), problems, unknown);
         self.mark_missing(&files);
         self.clear_gone();
         let waiting: HashSet<&PathBuf> = self.backfill.iter().collect();

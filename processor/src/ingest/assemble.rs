@@ -62,6 +62,8 @@ pub(crate) struct Assembler {
     anchor: Option<ResumePoint>,
     pub(crate) problems: Vec<LineProblem>,
     pub(crate) records: u64,
+    /// Lines in which data was dropped.
+    pub(crate) shortened: u64,
     /// The agent's version, as told last.
     version: String,
 }
@@ -82,6 +84,7 @@ impl Assembler {
             anchor: None,
             problems: Vec::new(),
             records: 0,
+            shortened: 0,
             version: String::new(),
         }
     }

@@ -38,6 +38,11 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// Whether something of it was dropped, and the rest kept.
+    pub(crate) fn is_shortened(&self) -> bool {
+        !self.elisions.is_empty()
+    }
+
     /// The raw offset of `bytes[at]`.
     pub(crate) fn raw_offset(&self, at: usize) -> u64 {
         let elided = self.elisions.iter().take_while(|e| e.at <= at).last().map_or(0, |e| e.total);

@@ -46,6 +46,17 @@ pub enum ProblemKind {
 const NAME_CAP: usize = 40;
 
 impl ProblemKind {
+    /// The names of all kinds; that of an unknown record is followed by a colon and the record's own.
+    pub const NAMES: [&str; 7] = [
+        "malformed-json",
+        "not-an-object",
+        "blank-line",
+        "comment-line",
+        "oversize-line",
+        "damaged-archive",
+        "unknown-record",
+    ];
+
     /// An unknown record kind by its cleaned name.
     pub fn unknown_record(name: &str) -> Self {
         Self::UnknownRecord(cleaned(name))
@@ -80,6 +91,21 @@ pub(crate) fn cleaned(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_kind_has_its_name_among_all() {
+        let kinds = [
+            ProblemKind::MalformedJson,
+            ProblemKind::NotAnObject,
+            ProblemKind::BlankLine,
+            ProblemKind::CommentLine,
+            ProblemKind::OversizeLine,
+            ProblemKind::DamagedArchive,
+            ProblemKind::unknown_record("x"),
+        ];
+        let names = kinds.map(|kind| kind.as_str().split(':').next().unwrap_or_default().to_owned());
+        assert_eq!(names, ProblemKind::NAMES);
+    }
 
     #[test]
     fn names_of_unknown_records_are_cleaned_and_cut() {

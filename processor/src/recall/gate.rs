@@ -31,6 +31,19 @@ pub enum Silence {
 }
 
 impl Silence {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::EmptyPrompt,
+        Self::SlashCommand,
+        Self::Chatter,
+        Self::SameTopic,
+        Self::NothingFound,
+        Self::AlreadyInContext,
+        Self::NothingRelevant,
+        Self::OutOfTime,
+        Self::StoreFailed,
+    ];
+
     /// The reason's name on the wire, in `why` and in `status`.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -56,7 +56,7 @@ fn terms_give_expressions(#[case] terms: &[&str], #[case] scope: Scope, #[case] 
 #[case::path_folder("edit schema/src/open.rs please", "schema")]
 #[case::stem("the parsers were failing", "parser fails")]
 #[case::accent("le café", "cafe")]
-fn literal_tokens_are_found(#[case] text: &str, #[case] prompt: &str) {
+fn tc_30_tc_31_literal_tokens_are_found(#[case] text: &str, #[case] prompt: &str) {
     let mut store = Store::new();
     let ids = store.fill(&["nothing of the kind", text]);
     assert!(
@@ -71,12 +71,12 @@ fn literal_tokens_are_found(#[case] text: &str, #[case] prompt: &str) {
 #[case::empty("")]
 #[case::spaces("  \n\t ")]
 #[case::controls("\0\u{1}\u{7f}")]
-fn prompts_without_words_ask_nothing(#[case] prompt: &str) {
+fn tc_30_prompts_without_words_ask_nothing(#[case] prompt: &str) {
     assert_eq!(MatchExpression::any_of(&query_terms(prompt, 64), Scope::All), None);
 }
 
 #[test]
-fn ten_thousand_characters_are_harmless() {
+fn tc_30_ten_thousand_characters_are_harmless() {
     let mut store = Store::new();
     let ids = store.fill(&["needle"]);
     let words = (0..1_400).map(|number| format!("w{number}x")).collect::<Vec<_>>().join(" ");
@@ -101,7 +101,7 @@ proptest! {
 
     /// Any strings at all, not only analysed ones, make an expression that FTS5 takes.
     #[test]
-    fn any_string_is_a_valid_expression(strings in prop::collection::vec(any::<String>(), 0..8), project in any::<Option<Option<i64>>>()) {
+    fn tc_30_any_string_is_a_valid_expression(strings in prop::collection::vec(any::<String>(), 0..8), project in any::<Option<Option<i64>>>()) {
         let store = STORE.with(Store::reader);
         let scope = project.map_or(Scope::All, |project| Scope::Project(project.map(ProjectId)));
         let expressions = [MatchExpression::any_of, MatchExpression::all_of, MatchExpression::any_of_facets];

@@ -234,7 +234,7 @@ fn fresh_schema() -> String {
 }
 
 #[test]
-fn every_older_version_migrates_with_its_rows() {
+fn tc_38_every_older_version_migrates_with_its_rows() {
     let expected = fresh_schema();
     for from in 0..LATEST as usize {
         let folder = tempfile::tempdir().expect("a folder");
@@ -292,7 +292,7 @@ fn migrations_run_twice_change_nothing() {
 
 /// Fails at the `n`th step of the whole run, for every n there is, then goes on with a new connection (TC-38).
 #[test]
-fn a_failure_at_any_statement_converges_when_opened_again() {
+fn tc_38_a_failure_at_any_statement_converges_when_opened_again() {
     let expected = fresh_schema();
     for fail_at in 1.. {
         let folder = tempfile::tempdir().expect("a folder");

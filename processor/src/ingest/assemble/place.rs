@@ -74,7 +74,7 @@ mod tests {
     #[case::note("a: my password is", false)]
     #[case::prose("/home/ada\nmy password is", false)]
     #[case::tilde("~/shop", false)]
-    fn only_a_whole_path_is_a_working_folder(#[case] told: &str, #[case] is_kept: bool) {
+    fn tc_44_only_a_whole_path_is_a_working_folder(#[case] told: &str, #[case] is_kept: bool) {
         let info = Agent::CLAUDE_CODE.source("/t/s.jsonl".as_ref(), UnixMillis(0), &|_| None);
         let mut conversation = Conversation::new(&info, ResumePoint::default());
         conversation.cwd(told);

@@ -10,7 +10,7 @@ use super::*;
 #[case::no_folder("/etc/hosts", None, "/etc/hosts")]
 #[case::windows("c:\\code\\app\\src\\a.ts", Some("C:\\code\\app"), "src/a.ts")]
 #[case::spaces("/home/ada/my app/a b.md", Some("/home/ada/my app"), "a b.md")]
-fn paths_are_relative_below_the_folder(#[case] path: &str, #[case] cwd: Option<&str>, #[case] expected: &str) {
+fn tc_44_paths_are_relative_below_the_folder(#[case] path: &str, #[case] cwd: Option<&str>, #[case] expected: &str) {
     assert_eq!(file(path, cwd), expected);
 }
 

@@ -81,7 +81,7 @@ fn defective_vectors_are_refused() {
 }
 
 #[test]
-fn another_model_re_embeds_and_is_never_mixed() {
+fn tc_33_another_model_re_embeds_and_is_never_mixed() {
     let mut store = Store::new();
     let ids = store.fill(&["one", "two", "three"]);
     store.embed();
