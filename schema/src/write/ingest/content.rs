@@ -21,17 +21,22 @@ impl<'e> Content<'e> {
     pub(super) fn of(episode: &'e NewEpisode) -> rusqlite::Result<Self> {
         let facets =
             serde_json::to_string(&episode.facets).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-        let mut hash = Sha256::new();
-        for text in [&episode.prompt, &episode.answer, &facets] {
-            hash.update((text.len() as u64).to_le_bytes());
-            hash.update(text);
-        }
         Ok(Self {
             episode,
+            hash: content_hash(&episode.prompt, &episode.answer, &facets),
             facets,
-            hash: hash.finalize().into(),
         })
     }
+}
+
+/// See [`Content::hash`]; the facets as they are stored.
+pub(crate) fn content_hash(prompt: &str, answer: &str, facets: &str) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for text in [prompt, answer, facets] {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize().into()
 }
 
 /// The texts of an episode, to tell whether one copy of it goes further than another.
