@@ -17,6 +17,7 @@ mod disk_full;
 mod doctor;
 mod elsewhere;
 mod eval;
+mod faults;
 mod feedback;
 mod first_run;
 mod fork;
