@@ -187,7 +187,7 @@ fn episodes(db: &Connection, faults: &mut Faults) -> rusqlite::Result<Vec<Audite
         };
         if row.get_ref(6)?.as_str_or_null()?.is_none() {
             faults.add("text", format!("episode {} has none", episode.id));
-        } else if crate::write::content_hash(&episode.prompt, &episode.answer, &text(11)?) != row.get::<_, [u8; 32]>(12)? {
+        } else if crate::write::content_hash([&episode.prompt, &episode.answer, &text(11)?]) != row.get::<_, [u8; 32]>(12)? {
             faults.add("text", format!("episode {} has another hash than its text", episode.id));
         }
         if EpisodeUid::of(&episode.turn_uid, episode.part) != episode.uid {

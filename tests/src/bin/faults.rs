@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use remembrancer_tests::faults::{HEADER, Kind, Plan, run};
+use remembrancer_tests::faults::{HEADER, Kind, Plan, Tally, run};
 
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     for tally in &tallies {
         println!("{tally}");
     }
-    if tallies.iter().all(remembrancer_tests::faults::Tally::is_whole) {
+    if tallies.iter().all(Tally::is_whole) {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

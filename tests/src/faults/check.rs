@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use remembrancer_hooks::places::Places;
 use remembrancer_hooks::recollection_file::{Opening, prompt_hash, prompt_hash_hex};
+use remembrancer_processor::FENCE_CLOSE;
 use remembrancer_schema::{Audit, AuditedEpisode, EpisodeUid, audit};
 use walkdir::WalkDir;
 
@@ -96,7 +97,7 @@ pub struct Found {
 /// Where the database can't be copied.
 pub fn check(places: &Places, truth: &Truth, moment: Moment) -> Found {
     let mut found = Found::default();
-    files(places, &mut found.violations);
+    files(places, moment, &mut found.violations);
     recollections(places, truth, &mut found.violations);
     match look(&places.database_file()) {
         Ok(audit) => {
@@ -153,18 +154,17 @@ fn store(audit: &Audit, truth: &Truth, moment: Moment, violations: &mut Vec<Viol
             tell(Broken::Doubled, format!("{prompt:?} is stored as {ids:?}"));
         }
     }
-    if audit.schema_version > 0 || moment == Moment::Settled {
-        let is_kept = |prompt: &String| truth.turns.get(prompt).is_none_or(|turn| turn.wish == Wish::Kept);
-        for (uid, prompt) in truth.seen.iter().filter(|(_, prompt)| is_kept(prompt)) {
-            if !audit.episodes.iter().any(|episode| episode.uid == *uid) {
-                tell(Broken::Lost, format!("{prompt:?} was seen in the store, as {uid}"));
-            }
-        }
-        for turn in truth.buried.difference(&audit.tombstones) {
-            tell(Broken::CameBack, format!("that {turn} was forgotten is forgotten"));
+    let stored: BTreeSet<EpisodeUid> = audit.episodes.iter().map(|episode| episode.uid).collect();
+    let is_kept = |prompt: &String| truth.turns.get(prompt).is_none_or(|turn| turn.wish == Wish::Kept);
+    for (uid, prompt) in truth.seen.iter().filter(|(_, prompt)| is_kept(prompt)) {
+        if !stored.contains(uid) {
+            tell(Broken::Lost, format!("{prompt:?} was seen in the store, as {uid}"));
         }
     }
-    for session in half_forgotten(audit, truth) {
+    for turn in truth.buried.difference(&audit.tombstones) {
+        tell(Broken::CameBack, format!("that {turn} was forgotten is forgotten"));
+    }
+    for session in half_forgotten(&stored, truth) {
         tell(Broken::Lost, format!("session {session} was forgotten by half"));
     }
     if moment == Moment::Settled {
@@ -188,8 +188,7 @@ fn store(audit: &Audit, truth: &Truth, moment: Moment, violations: &mut Vec<Viol
 }
 
 /// Sessions that were to be forgotten, and of which some of what was seen is there and some is gone.
-fn half_forgotten<'a>(audit: &Audit, truth: &'a Truth) -> BTreeSet<&'a str> {
-    let stored: BTreeSet<EpisodeUid> = audit.episodes.iter().map(|episode| episode.uid).collect();
+fn half_forgotten<'a>(stored: &BTreeSet<EpisodeUid>, truth: &'a Truth) -> BTreeSet<&'a str> {
     let mut states: BTreeMap<&str, BTreeSet<bool>> = BTreeMap::new();
     for (uid, prompt) in &truth.seen {
         let turn = truth.turns.get(prompt).filter(|turn| turn.wish == Wish::Forgetting);
@@ -210,7 +209,7 @@ fn is_told(stored: &str, turn: &Turn) -> bool {
 }
 
 /// Files of ours: private, and of interrupted writes few and young.
-fn files(places: &Places, violations: &mut Vec<Violation>) {
+fn files(places: &Places, moment: Moment, violations: &mut Vec<Violation>) {
     let mut remains = 0;
     for entry in [places.data_dir(), places.state_dir()]
         .iter()
@@ -223,11 +222,12 @@ fn files(places: &Places, violations: &mut Vec<Violation>) {
             let detail = format!("{} has mode {:o}", entry.path().display(), mode & 0o777);
             violations.push(Violation::new(Broken::Exposed, detail));
         }
-        let of_an_interrupted_write = [".tmp", ".part", "-journal"].iter().any(|end| name.ends_with(end));
-        if metadata.is_file() && of_an_interrupted_write {
+        // A copy of the database that was not completed is made anew, or is of no use any more.
+        let of_a_copy = name.contains(".part") || name.ends_with("-journal");
+        if metadata.is_file() && (of_a_copy || name.ends_with(".tmp")) {
             remains += 1;
             let age = metadata.modified().ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
-            if age > REMAINS {
+            if age > REMAINS || (of_a_copy && moment == Moment::Settled) {
                 let detail = format!("{} is {} s old", entry.path().display(), age.as_secs());
                 violations.push(Violation::new(Broken::LeftBehind, detail));
             }
@@ -250,7 +250,7 @@ fn recollections(places: &Places, truth: &Truth, violations: &mut Vec<Violation>
         let Ok(text) = fs_err::read_to_string(&path) else { continue };
         let opening = Opening::parse(text.lines().next().unwrap_or_default());
         let expected = prompt_hash_hex(&prompt_hash(session, prompt));
-        if opening.is_none_or(|opening| opening.prompt != expected) || !text.ends_with('\n') {
+        if opening.is_none_or(|opening| opening.prompt != expected) || !text.trim_end().ends_with(FENCE_CLOSE) {
             let detail = format!("{} is not of the last prompt, or not whole", path.display());
             violations.push(Violation::new(Broken::Stale, detail));
         }

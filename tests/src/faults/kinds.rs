@@ -78,7 +78,7 @@ impl Kind {
             Self::Embedding => Box::new(embedding::Embedding),
             Self::Migration => Box::new(migration::Migration::default()),
             Self::Recall => Box::new(recall::Recall),
-            Self::Upkeep => Box::new(upkeep::Upkeep),
+            Self::Upkeep => Box::new(upkeep::Upkeep::default()),
             Self::Life => Box::new(life::Life),
         }
     }

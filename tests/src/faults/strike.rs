@@ -13,7 +13,7 @@ use crate::{Sandbox, timed};
 
 /// When a process dies.
 #[derive(Debug, Clone, Copy)]
-pub enum Fate {
+pub(super) enum Fate {
     /// When its work is done, in order: how long that takes is measured.
     Spared,
     /// So long after its start, whatever it does then.
@@ -27,11 +27,11 @@ pub enum Fate {
 
 /// What came of it.
 #[derive(Debug, Clone, Copy)]
-pub struct Struck {
+pub(super) struct Struck {
     /// From the start to the end of the work, or to the kill.
-    pub took: Duration,
+    pub(super) took: Duration,
     /// Whether the process lived and had work to do when it was killed.
-    pub hit: bool,
+    pub(super) hit: bool,
 }
 
 /// Starts a daemon, lets `work` be done with it, which ends when it is told to stop, and lets the daemon die as is its fate. The errors of
@@ -39,7 +39,7 @@ pub struct Struck {
 ///
 /// # Errors
 /// Those of `work`, where the daemon was spared.
-pub fn daemon(
+pub(super) fn daemon(
     sandbox: &Sandbox,
     fate: Fate,
     seen: &mut Truth,
@@ -66,8 +66,10 @@ pub fn daemon(
                     if witnessed {
                         seen.witness(&sandbox.places());
                     }
-                    hit = daemon.ended().is_none() && !done.load(Ordering::SeqCst);
-                    daemon.stop(Signal::KILL);
+                    if daemon.ended().is_none() {
+                        hit = !done.load(Ordering::SeqCst);
+                        daemon.stop(Signal::KILL);
+                    }
                 });
                 stop.store(true, Ordering::SeqCst);
                 // What it met when its daemon died is no fault.
@@ -82,7 +84,7 @@ pub fn daemon(
 ///
 /// # Errors
 /// What it said, where it was spared and failed.
-pub fn command(mut command: Command, fate: Fate) -> Result<(Struck, bool), String> {
+pub(super) fn command(mut command: Command, fate: Fate) -> Result<(Struck, bool), String> {
     let mut child = command
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -45,7 +45,8 @@ pub struct World {
 impl World {
     /// An empty home with these binaries, whose course follows from `seed`.
     pub fn new(program: &str, hook: &str, seed: u64) -> Self {
-        let sandbox = Sandbox::new(program, hook);
+        // Hooks are measured.
+        let sandbox = Sandbox::alone(program, hook);
         Self {
             truth: Truth::default(),
             pen: Pen::new(&sandbox),
@@ -102,25 +103,34 @@ impl World {
     /// truth.
     pub fn settle(&mut self, then: impl FnOnce(&Sandbox) -> Result<(), String>) -> Option<Audit> {
         self.starts += 1;
-        let sandbox = &self.sandbox;
-        let mut daemon = sandbox.start_unready();
-        let settled = ready(sandbox, Some(&mut daemon), &AtomicBool::new(false))
-            .and_then(|()| ask(sandbox, &Request::Flush))
-            .and_then(|flushed| {
-                let all = flushed["flushed"] == true;
-                all.then_some(()).ok_or_else(|| format!("not all was read: {flushed}"))
-            })
-            .and_then(|()| then(sandbox));
-        let pid = fs_err::read_to_string(sandbox.places().data_dir().join("daemon.lock")).unwrap_or_default();
-        let has_the_lock = pid.trim() == daemon.pid().to_string();
-        let ended = daemon.ended().is_none() && daemon.stop(Signal::TERM).0.success();
-        if let Err(why) = settled {
-            self.violations.push(Violation::new(Broken::Stuck, why));
-        } else if !has_the_lock || !ended {
-            let why = "the daemon does not hold the lock, or did not end in order";
+        if let Err(why) = come_to_rest(&self.sandbox, then) {
             self.violations.push(Violation::new(Broken::Stuck, why));
         }
         self.check(Moment::Settled)
+    }
+}
+
+/// Starts a daemon, lets it read everything and `then` do what else there is, and stops it in order.
+fn come_to_rest(sandbox: &Sandbox, then: impl FnOnce(&Sandbox) -> Result<(), String>) -> Result<(), String> {
+    let mut daemon = sandbox.start_unready();
+    ready(sandbox, Some(&mut daemon), &AtomicBool::new(false))?;
+    let flushed = ask(sandbox, &Request::Flush)?;
+    if flushed["flushed"] != true {
+        return Err(format!("not all was read: {flushed}"));
+    }
+    then(sandbox)?;
+    let holder = fs_err::read_to_string(sandbox.places().data_dir().join("daemon.lock")).unwrap_or_default();
+    if holder.trim() != daemon.pid().to_string() {
+        return Err("the daemon does not hold the lock".to_owned());
+    }
+    if let Some(status) = daemon.ended() {
+        return Err(format!("the daemon ended by itself: {status}"));
+    }
+    let (status, took) = daemon.stop(Signal::TERM);
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("told to stop, the daemon ended with {status} after {took:?}"))
     }
 }
 

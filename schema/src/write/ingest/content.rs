@@ -21,18 +21,15 @@ impl<'e> Content<'e> {
     pub(super) fn of(episode: &'e NewEpisode) -> rusqlite::Result<Self> {
         let facets =
             serde_json::to_string(&episode.facets).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-        Ok(Self {
-            episode,
-            hash: content_hash(&episode.prompt, &episode.answer, &facets),
-            facets,
-        })
+        let hash = content_hash([&episode.prompt, &episode.answer, &facets]);
+        Ok(Self { episode, facets, hash })
     }
 }
 
-/// See [`Content::hash`]; the facets as they are stored.
-pub(crate) fn content_hash(prompt: &str, answer: &str, facets: &str) -> [u8; 32] {
+/// The hash of the texts of an episode: prompt, answer, and facets as they are stored.
+pub(crate) fn content_hash(texts: [&str; 3]) -> [u8; 32] {
     let mut hash = Sha256::new();
-    for text in [prompt, answer, facets] {
+    for text in texts {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     }

@@ -100,7 +100,7 @@ fn a_home_s_files_are_looked_at() {
     let hash = prompt_hash_hex(&prompt_hash("s", "the last"));
     fs_err::write(
         &file,
-        format!("<remembrancer-recollections prompt=\"{hash}\" written=\"2026-08-01T00:00:00Z\">\n"),
+        format!("<remembrancer-recollections prompt=\"{hash}\" written=\"2026-08-01T00:00:00Z\">\n{FENCE_CLOSE}\n"),
     )
     .unwrap();
     assert_eq!(broken(&truth, Moment::Crashed), [Broken::Exposed]);

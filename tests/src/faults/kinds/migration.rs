@@ -44,7 +44,8 @@ impl Scenario for Migration {
         }
         self.under_way = true;
         if way == BY_A_COMMAND {
-            let exclude = world.sandbox.command(&["exclude", "/nowhere"]);
+            let elsewhere = world.sandbox.project("elsewhere");
+            let exclude = world.sandbox.command(&["exclude", &elsewhere]);
             return command(exclude, fate).map(|(struck, _)| struck);
         }
         let mut seen = Truth::default();

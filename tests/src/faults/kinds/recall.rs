@@ -58,7 +58,7 @@ impl Scenario for Recall {
             }
             thread::scope(|scope| {
                 for asker in &mut askers {
-                    scope.spawn(|| asker.ask(sandbox, cwd, stop));
+                    scope.spawn(move || asker.ask(sandbox, cwd, stop));
                 }
             });
             Ok(())

@@ -17,10 +17,14 @@ use crate::{Sandbox, any_file_holds};
 /// Sessions at the beginning, and their turns: more than one step of indexing anew.
 const SESSIONS: usize = 30;
 const TURNS: u32 = 8;
-/// Of forgotten prompts so many are looked for in all files, the last ones first.
+/// Of so many forgotten sessions a word is looked for in all files, the last ones first.
 const LOOKED_FOR: usize = 6;
 
-pub(super) struct Upkeep;
+/// Sessions of which it was said that they are forgotten.
+#[derive(Default)]
+pub(super) struct Upkeep {
+    acknowledged: Vec<String>,
+}
 
 impl Scenario for Upkeep {
     fn prepare(&mut self, world: &mut World) {
@@ -36,8 +40,8 @@ impl Scenario for Upkeep {
 
     fn strike(&mut self, world: &mut World, way: usize, fate: Fate) -> Result<Struck, String> {
         match way {
-            0 => forget(world, fate, false),
-            1 => forget(world, fate, true),
+            0 => self.forget(world, fate, false),
+            1 => self.forget(world, fate, true),
             2 => by_daemon(world, fate, |sandbox, cwd, _| {
                 ask(sandbox, &Request::Exclude { path: cwd.to_owned() })?;
                 ask(sandbox, &Request::Include { path: cwd.to_owned() }).map(drop)
@@ -73,7 +77,7 @@ impl Scenario for Upkeep {
         // It may have been left excluded; to include what is not excluded changes nothing.
         world.sandbox.run(&["include", world.pen.cwd()]);
         world.settle(|_| Ok(()));
-        no_byte_is_left(world);
+        self.no_byte_is_left(world);
     }
 }
 
@@ -94,63 +98,67 @@ fn by_daemon(
     Ok(struck)
 }
 
-/// Forgets a session that the store knows whole.
-fn forget(world: &mut World, fate: Fate, by_command: bool) -> Result<Struck, String> {
-    let seen: std::collections::BTreeSet<&String> = world.truth.seen.values().collect();
-    let is_known = |session: &str| {
-        let turns = &world.truth.turns;
-        let mut of_it = turns.iter().filter(|(_, turn)| turn.session == session);
-        of_it.all(|(prompt, turn)| turn.wish == Wish::Kept && seen.contains(prompt))
-    };
-    let known: Vec<String> = world
-        .pen
-        .sessions()
-        .filter(|session| is_known(session))
-        .map(str::to_owned)
-        .collect();
-    drop(seen);
-    if known.len() < SESSIONS / 3 {
-        world.write(TURNS);
-        world.write(TURNS);
+impl Upkeep {
+    /// Forgets a session that the store knows whole.
+    fn forget(&mut self, world: &mut World, fate: Fate, by_command: bool) -> Result<Struck, String> {
+        let seen: std::collections::BTreeSet<&String> = world.truth.seen.values().collect();
+        let is_known = |session: &str| {
+            let turns = &world.truth.turns;
+            let mut of_it = turns.iter().filter(|(_, turn)| turn.session == session);
+            of_it.all(|(prompt, turn)| turn.wish == Wish::Kept && seen.contains(prompt))
+        };
+        let known: Vec<String> = world
+            .pen
+            .sessions()
+            .filter(|session| is_known(session))
+            .map(str::to_owned)
+            .collect();
+        drop(seen);
+        if known.len() < SESSIONS / 3 {
+            world.write(TURNS);
+            world.write(TURNS);
+        }
+        let Some(session) = known.first().cloned() else {
+            return Err("no session is left to forget".to_owned());
+        };
+        world.truth.wish(&session, Wish::Forgetting);
+        let mut acknowledged = false;
+        let struck = if by_command {
+            let asked = world.sandbox.command(&["forget", "--yes", "--session", &session]);
+            let (struck, good) = command(asked, fate)?;
+            acknowledged = good;
+            struck
+        } else {
+            let target = ForgetTarget::Session(session.clone());
+            by_daemon(world, fate, |sandbox, _, _| {
+                ask(sandbox, &Request::Forget { target })?;
+                acknowledged = true;
+                Ok(())
+            })?
+        };
+        if acknowledged {
+            world.truth.wish(&session, Wish::Forgotten);
+            self.acknowledged.push(session);
+        }
+        Ok(struck)
     }
-    let Some(session) = known.first().cloned() else {
-        return Err("no session is left to forget".to_owned());
-    };
-    world.truth.wish(&session, Wish::Forgetting);
-    let mut acknowledged = false;
-    let struck = if by_command {
-        let asked = world.sandbox.command(&["forget", "--yes", "--session", &session]);
-        let (struck, good) = command(asked, fate)?;
-        acknowledged = good;
-        struck
-    } else {
-        let target = ForgetTarget::Session(session.clone());
-        by_daemon(world, fate, |sandbox, _, _| {
-            ask(sandbox, &Request::Forget { target })?;
-            acknowledged = true;
-            Ok(())
-        })?
-    };
-    if acknowledged {
-        world.truth.wish(&session, Wish::Forgotten);
-    }
-    Ok(struck)
-}
 
-/// No file of ours holds a word of what was forgotten last, once a daemon has come to rest.
-fn no_byte_is_left(world: &mut World) {
-    let places = world.sandbox.places();
-    let forgotten = world
-        .truth
-        .turns
-        .iter()
-        .rev()
-        .filter(|(_, turn)| turn.wish == Wish::Forgotten);
-    for mark in forgotten.filter_map(|(prompt, _)| Pen::mark(prompt)).take(LOOKED_FOR) {
-        for folder in [places.data_dir(), places.state_dir()] {
-            if let Some(file) = any_file_holds(&folder, mark.as_bytes()) {
-                let detail = format!("{} holds {mark}, which was forgotten", file.display());
-                world.violations.push(Violation::new(Broken::CameBack, detail));
+    /// No file of ours holds a word of what was acknowledged last to be forgotten, once a daemon has come to rest. (What was forgotten as its
+    /// writer died is not looked for: nobody was told.)
+    fn no_byte_is_left(&self, world: &mut World) {
+        let places = world.sandbox.places();
+        let turns = world.truth.turns.iter();
+        let forgotten = turns.filter(|(_, turn)| turn.wish == Wish::Forgotten);
+        for session in self.acknowledged.iter().rev().take(LOOKED_FOR) {
+            let prompt = forgotten.clone().find(|(_, turn)| turn.session == *session);
+            let Some(mark) = prompt.and_then(|(prompt, _)| Pen::mark(prompt)) else {
+                continue;
+            };
+            for folder in [places.data_dir(), places.state_dir()] {
+                if let Some(file) = any_file_holds(&folder, mark.as_bytes()) {
+                    let detail = format!("{} holds {mark}, which was forgotten", file.display());
+                    world.violations.push(Violation::new(Broken::CameBack, detail));
+                }
             }
         }
     }
