@@ -156,7 +156,7 @@ fn store(audit: &Audit, truth: &Truth, moment: Moment, violations: &mut Vec<Viol
     }
     let stored: BTreeSet<EpisodeUid> = audit.episodes.iter().map(|episode| episode.uid).collect();
     let is_kept = |prompt: &String| truth.turns.get(prompt).is_none_or(|turn| turn.wish == Wish::Kept);
-    for (uid, prompt) in truth.seen.iter().filter(|(_, prompt)| is_kept(prompt)) {
+    for (uid, prompt) in truth.seen.iter().filter(|&(_, prompt)| is_kept(prompt)) {
         if !stored.contains(uid) {
             tell(Broken::Lost, format!("{prompt:?} was seen in the store, as {uid}"));
         }
