@@ -28,7 +28,7 @@ fn tc_08_and_tc_09_killed_while_forks_and_subagents_are_read() {
 
 #[test]
 fn tc_37_killed_while_embedding() {
-    killed(Kind::Embedding, 4);
+    killed(Kind::Embedding, 3);
 }
 
 #[test]

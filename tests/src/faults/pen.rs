@@ -9,6 +9,8 @@ use crate::{Sandbox, Transcript, topic};
 
 /// Topics are numbered from here on, so that all numbers have the same length and none is part of another.
 const FIRST_TOPIC: u32 = 100_000;
+/// Whole files are of the days before it.
+const LAST_DAY: u32 = 28;
 /// Transcripts that grow while a daemon runs.
 const LIVE: usize = 3;
 /// Of so many lines that are written live, one is written in two halves.
@@ -75,7 +77,8 @@ impl Pen {
         let copied = fs_err::read_to_string(path).unwrap();
         let named = |session: &str| format!("\"sessionId\":\"{session}\"");
         let session = named(session);
-        let mut transcript = self.begin();
+        // What is new is younger than what it repeats: a record that is older, and follows none, is taken for a stray of a compaction.
+        let mut transcript = self.begin().on_day(LAST_DAY);
         transcript.raw(&copied.replace(&session, &named(transcript.session())));
         self.turns(truth, &mut transcript, turns);
     }
@@ -147,7 +150,7 @@ impl Pen {
     fn begin(&mut self) -> Transcript {
         let session = format!("s-{}", self.next_session);
         self.next_session += 1;
-        Transcript::new(&self.root, &session, &self.cwd).on_day(1 + self.next_session % 28)
+        Transcript::new(&self.root, &session, &self.cwd).on_day(1 + self.next_session % (LAST_DAY - 1))
     }
 
     fn turns(&mut self, truth: &mut Truth, transcript: &mut Transcript, turns: u32) {
