@@ -77,7 +77,7 @@ impl Pen {
         let copied = fs_err::read_to_string(path).unwrap();
         let named = |session: &str| format!("\"sessionId\":\"{session}\"");
         let session = named(session);
-        // What is new is younger than what it repeats: a record that is older, and follows none, is taken for a stray of a compaction.
+        // What is new is younger than what it repeats: an older record that follows none is taken for a copy of an earlier turn.
         let mut transcript = self.begin().on_day(LAST_DAY);
         transcript.raw(&copied.replace(&session, &named(transcript.session())));
         self.turns(truth, &mut transcript, turns);
