@@ -41,10 +41,17 @@ mod query;
 
 mod foreign;
 
+#[cfg(any(test, feature = "testing"))]
+mod audit;
+#[cfg(any(test, feature = "testing"))]
+mod states;
+
 #[cfg(test)]
 mod testing;
 
 pub use analysis::{ANALYSIS_VERSION, for_each_term, index_text, query_terms, terms};
+#[cfg(any(test, feature = "testing"))]
+pub use audit::{Audit, AuditedEpisode, audit};
 pub use damage::Damage;
 pub use error::{CopyError, MigrateError, OpenError, QueryError};
 #[cfg(any(test, feature = "testing"))]
@@ -60,6 +67,8 @@ pub use rows::{
     Space, StoreStats, StoredEpisode, TargetedEpisode, TurnUpsert, Unread,
 };
 pub use sqlite_error::SqliteError;
+#[cfg(any(test, feature = "testing"))]
+pub use states::{damage_index, make_analysis_older, make_older};
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
 pub use vector_code::bit_code;
 pub use write::Writer;

@@ -119,10 +119,7 @@ fn inspect(db: &Connection, path: &Path) -> Result<u32, OpenError> {
 
 fn writer_pragmas(db: &Connection, found: u32) -> rusqlite::Result<()> {
     if found == 0 {
-        // These three only take hold before the first table is made.
-        db.pragma_update(None, "page_size", PAGE_SIZE)?;
-        db.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-        db.pragma_update(None, "application_id", APPLICATION_ID)?;
+        make_ours(db)?;
     }
     db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
@@ -132,6 +129,13 @@ fn writer_pragmas(db: &Connection, found: u32) -> rusqlite::Result<()> {
     db.pragma_update_and_check(None, "journal_size_limit", JOURNAL_SIZE_LIMIT, |_| Ok(()))?;
     db.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     shared_pragmas(db)
+}
+
+/// Sets what only takes hold before the first table is made.
+pub(crate) fn make_ours(db: &Connection) -> rusqlite::Result<()> {
+    db.pragma_update(None, "page_size", PAGE_SIZE)?;
+    db.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    db.pragma_update(None, "application_id", APPLICATION_ID)
 }
 
 fn reader_pragmas(db: &Connection) -> rusqlite::Result<()> {

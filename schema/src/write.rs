@@ -29,7 +29,11 @@ mod sources;
 
 pub(crate) use embeddings::current_model;
 pub(crate) use exclusion::excluded_paths;
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use index::columns as indexed_columns;
 pub(crate) use index::parse_facets;
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use ingest::content_hash;
 
 /// Key in `_meta`: until when ingest and embedding rest, or `indefinite`.
 pub(crate) const PAUSED: &str = "paused";
@@ -70,10 +74,8 @@ impl Writer {
             index::rebuild(&mut writer.db).map_err(OpenError::at(path, "rebuild the full-text index of"))?;
         }
         lengths::fill(&mut writer.db).map_err(OpenError::at(path, "measure the texts of"))?;
-        if meta(&writer.db, INDEX_ANALYSIS)
-            .map_err(OpenError::at(path, "read"))?
-            .is_none()
-        {
+        // A store that has episodes and does not say who indexed them is older than the index: they are indexed step by step.
+        if lacks_analysis(&writer.db).map_err(OpenError::at(path, "read"))? {
             let version = ANALYSIS_VERSION.to_string();
             set_meta(&writer.db, INDEX_ANALYSIS, &version).map_err(OpenError::at(path, "write to"))?;
         }
@@ -255,6 +257,11 @@ impl Writer {
             self.distrusted |= self.damage.is_some();
         })
     }
+}
+
+/// Whether the store is new: no analysis is noted, and nothing waits for one.
+fn lacks_analysis(db: &Connection) -> rusqlite::Result<bool> {
+    Ok(meta(db, INDEX_ANALYSIS)?.is_none() && !db.prepare("SELECT 1 FROM episodes")?.exists([])?)
 }
 
 fn known_project(db: &Connection, keys: &[String]) -> rusqlite::Result<Option<ProjectId>> {

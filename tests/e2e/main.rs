@@ -19,6 +19,7 @@ mod doctor;
 mod elsewhere;
 mod eval;
 mod export;
+mod faults;
 mod feedback;
 mod first_run;
 mod fork;

@@ -7,6 +7,7 @@ mod bytes;
 pub mod conversations;
 pub mod corpus;
 mod daemon_process;
+pub mod faults;
 mod sandbox;
 mod service_manager;
 mod shared;

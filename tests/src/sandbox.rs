@@ -21,12 +21,14 @@ use crate::wait::timed;
 static MACHINE: RwLock<()> = RwLock::new(());
 
 /// Held as long as a sandbox exists, only for what its drop does.
+#[derive(Debug)]
 enum Share {
     Shared(#[expect(dead_code, reason = "held, never read")] RwLockReadGuard<'static, ()>),
     Alone(#[expect(dead_code, reason = "held, never read")] RwLockWriteGuard<'static, ()>),
 }
 
 /// A user's home in a temporary folder, removed when it is dropped.
+#[derive(Debug)]
 pub struct Sandbox {
     folder: TempDir,
     program: PathBuf,
@@ -105,6 +107,12 @@ impl Sandbox {
             fs_err::create_dir_all(made).unwrap();
         }
         sandbox
+    }
+
+    /// Keeps the folder with the home and the daemon's log after this one is dropped. Returns it.
+    pub fn keep(mut self) -> PathBuf {
+        self.folder.disable_cleanup(true);
+        self.folder.path().to_owned()
     }
 
     /// The user's home.

@@ -83,20 +83,18 @@ impl<'db> Rows<'db> {
     }
 
     fn insert(&mut self, id: EpisodeId, episode: &Indexed<'_>) -> rusqlite::Result<()> {
-        let (prompt, answer) = (index_text(episode.prompt), index_text(episode.answer));
-        let facets = index_text(&facet_text(episode.facets));
+        let columns = columns(episode.prompt, episode.answer, episode.facets, episode.project);
+        let [prompt, answer, facets, project] = &columns;
         self.db
             .prepare_cached(
                 "INSERT INTO episodes_fts (rowid, prompt, answer, facets, project)
                  VALUES (:id, :prompt, :answer, :facets, :project)",
             )?
             .execute(named_params! {
-                ":id": id, ":prompt": prompt, ":answer": answer, ":facets": facets,
-                ":project": project_token(episode.project),
+                ":id": id, ":prompt": prompt, ":answer": answer, ":facets": facets, ":project": project,
             })?;
-        let terms = [&prompt, &answer, &facets].map(|text| text.split_ascii_whitespace().count());
-        // And the project's token.
-        self.lengths.set(self.db, id, terms.iter().sum::<usize>() + 1)
+        let terms = columns.iter().map(|text| text.split_ascii_whitespace().count());
+        self.lengths.set(self.db, id, terms.sum())
     }
 
     fn remove(&mut self, id: EpisodeId) -> rusqlite::Result<()> {
@@ -140,6 +138,16 @@ impl<'db> Rows<'db> {
     fn finish(self) -> rusqlite::Result<()> {
         self.lengths.write(self.db)
     }
+}
+
+/// The index row of an episode, in the order of the columns: analysed texts, and the project's one token.
+pub(crate) fn columns(prompt: &str, answer: &str, facets: &Facets, project: Option<ProjectId>) -> [String; 4] {
+    [
+        index_text(prompt),
+        index_text(answer),
+        index_text(&facet_text(facets)),
+        project_token(project),
+    ]
 }
 
 /// Files, commands and errors, a line each; tool names would only be noise.

@@ -1,0 +1,116 @@
+use super::*;
+use crate::ForgetTarget;
+use crate::testing::Store;
+
+/// A store with all there is: embedded, forgotten, changed.
+fn store() -> Store {
+    let mut store = Store::new();
+    store.fill(&[
+        "the parser drops the last line",
+        "der Cache antwortet zweimal",
+        "no index row is missing",
+    ]);
+    store.embed();
+    let forgotten = ForgetTarget::Episode(EpisodeUid::of(&crate::testing::turn_uid(1), 0).to_string());
+    store.writer.forget(&forgotten, UnixMillis(9)).expect("forgets");
+    store
+}
+
+/// The faults after `script` was run on a sound store.
+fn faults_after(script: &str) -> Vec<String> {
+    let store = store();
+    let db = Connection::open(&store.path).expect("opens");
+    db.execute_batch(script).unwrap_or_else(|error| panic!("{script}: {error}"));
+    audit(&store.path).expect("reads").faults
+}
+
+#[test]
+fn a_sound_store_has_no_faults() {
+    let store = store();
+    let found = audit(&store.path).expect("reads");
+    assert_eq!(found.faults, Vec::<String>::new());
+    assert_eq!(
+        (found.schema_version, found.episodes.len(), found.tombstones.len()),
+        (LATEST, 2, 1)
+    );
+    assert!(found.episodes.iter().all(|episode| episode.embedded && !episode.hidden));
+}
+
+#[test]
+fn each_contradiction_is_found() {
+    for (script, expected) in [
+        (
+            "PRAGMA foreign_keys = 0; DELETE FROM episode_texts WHERE episode_id = 1",
+            "text: episode 1 has none",
+        ),
+        (
+            "UPDATE episode_texts SET answer = 'else' WHERE episode_id = 1",
+            "text: episode 1 has another hash",
+        ),
+        ("UPDATE episodes SET part = 7 WHERE id = 1", "uid: episode 1"),
+        (
+            "INSERT INTO tombstones SELECT turn_uid, 1 FROM episodes WHERE id = 3",
+            "tombstone: episode 3",
+        ),
+        ("DELETE FROM episodes_fts WHERE rowid = 3", "index: no row for episode 3"),
+        (
+            "UPDATE episodes SET hidden = 1, embedding = NULL, embedding_model = NULL WHERE id = 3",
+            "index: a row for episode 3",
+        ),
+        (
+            "UPDATE episode_lengths SET lengths = zeroblob(4096)",
+            "length: episode 1 counts as 0",
+        ),
+        (
+            "DELETE FROM episodes_vec WHERE rowid = 3",
+            "vector: that of episode 3 has no code",
+        ),
+        (
+            "UPDATE episodes SET embedding = x'0102' WHERE id = 1",
+            "vector: that of episode 1 does not decode",
+        ),
+        (
+            "UPDATE episodes SET embedding = zeroblob(32) WHERE id = 1",
+            "vector: that of episode 1 has no direction",
+        ),
+        (
+            "UPDATE episodes SET embedding = NULL, embedding_model = NULL WHERE id = 1",
+            "vector: a code for episode 1",
+        ),
+        (
+            "PRAGMA foreign_keys = 0; UPDATE episodes SET session_id = 99 WHERE id = 1",
+            "foreign_key_check: episodes",
+        ),
+        ("PRAGMA user_version = 12", "version: the file has 12"),
+    ] {
+        let faults = faults_after(script);
+        assert!(faults.iter().any(|fault| fault.starts_with(expected)), "{script}: {faults:?}");
+    }
+}
+
+#[test]
+fn an_index_that_says_other_words_is_found() {
+    let store = store();
+    let db = Connection::open(&store.path).expect("opens");
+    vec_extension::register().expect("registers");
+    db.execute_batch(
+        "DELETE FROM episodes_fts WHERE rowid = 1;
+         INSERT INTO episodes_fts (rowid, prompt, answer, facets, project) VALUES (1, 'other words', 'done', '', 'p=0')",
+    )
+    .expect("writes");
+    let faults = audit(&store.path).expect("reads").faults;
+    assert!(
+        faults
+            .iter()
+            .any(|fault| fault == "index: episode 1: other terms than its prompt"),
+        "{faults:?}"
+    );
+}
+
+#[test]
+fn of_many_faults_the_first_are_told() {
+    let mut faults = Faults::default();
+    (0..9).for_each(|number| faults.add("kind", number.to_string()));
+    let told = faults.told();
+    assert_eq!((told.len(), told[5].as_str()), (6, "kind: 4 more"));
+}

@@ -1,0 +1,165 @@
+//! What changes a store that is there: forgetting, excluding and including, an index of older rules, a damaged one. Through the daemon
+//! and by commands.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use remembrancer_hooks::protocol::{ForgetTarget, Request};
+use remembrancer_schema::{ANALYSIS_VERSION, damage_index, make_analysis_older};
+
+use super::Scenario;
+use crate::faults::check::{Broken, Violation};
+use crate::faults::pen::Pen;
+use crate::faults::strike::{Fate, Struck, command, daemon};
+use crate::faults::truth::{Truth, Wish};
+use crate::faults::world::{World, ask, ready, until};
+use crate::{Sandbox, any_file_holds};
+
+/// Sessions at the beginning, and their turns: more than one step of indexing anew.
+const SESSIONS: usize = 30;
+const TURNS: u32 = 8;
+/// Of so many forgotten sessions a word is looked for in all files, the last ones first.
+const LOOKED_FOR: usize = 6;
+
+/// Sessions of which it was said that they are forgotten.
+#[derive(Default)]
+pub(super) struct Upkeep {
+    acknowledged: Vec<String>,
+}
+
+impl Scenario for Upkeep {
+    fn prepare(&mut self, world: &mut World) {
+        for _ in 0..SESSIONS {
+            world.write(TURNS);
+        }
+        world.settle(|sandbox| until(sandbox, &AtomicBool::new(false), |status| status["embedding_backlog"] == 0));
+    }
+
+    fn ways(&self) -> usize {
+        6
+    }
+
+    fn strike(&mut self, world: &mut World, way: usize, fate: Fate) -> Result<Struck, String> {
+        match way {
+            0 => self.forget(world, fate, false),
+            1 => self.forget(world, fate, true),
+            2 => by_daemon(world, fate, |sandbox, cwd, _| {
+                ask(sandbox, &Request::Exclude { path: cwd.to_owned() })?;
+                ask(sandbox, &Request::Include { path: cwd.to_owned() }).map(drop)
+            }),
+            3 => {
+                let act = if world.one_in(2) { "exclude" } else { "include" };
+                let asked = world.sandbox.command(&[act, world.pen.cwd()]);
+                command(asked, fate).map(|(struck, _)| struck)
+            }
+            4 => {
+                make_analysis_older(&world.sandbox.places().database_file());
+                by_daemon(world, fate, |sandbox, _, stop| {
+                    let is_current = |sandbox: &Sandbox| {
+                        let stats = sandbox.reader().stats().map_err(|error| error.to_string())?;
+                        Ok::<_, String>(stats.analysis_version == ANALYSIS_VERSION)
+                    };
+                    while !stop.load(Ordering::Relaxed) && !is_current(sandbox)? {
+                        std::thread::yield_now();
+                    }
+                    Ok(())
+                })
+            }
+            _ => {
+                damage_index(&world.sandbox.places().database_file());
+                // Until a daemon came to rest, the store may be as it is now.
+                world.damaged_on_purpose = true;
+                by_daemon(world, fate, |_, _, _| Ok(()))
+            }
+        }
+    }
+
+    fn settle(&mut self, world: &mut World) {
+        // It may have been left excluded; to include what is not excluded changes nothing.
+        world.sandbox.run(&["include", world.pen.cwd()]);
+        world.settle(|_| Ok(()));
+        self.no_byte_is_left(world);
+    }
+}
+
+/// Lets `work` be done with a daemon once it answers.
+fn by_daemon(
+    world: &mut World,
+    fate: Fate,
+    work: impl FnOnce(&Sandbox, &str, &AtomicBool) -> Result<(), String> + Send,
+) -> Result<Struck, String> {
+    let mut seen = Truth::default();
+    let (sandbox, cwd) = (&world.sandbox, world.pen.cwd());
+    let struck = daemon(sandbox, fate, &mut seen, |stop| {
+        ready(sandbox, None, stop)?;
+        work(sandbox, cwd, stop)
+    })?;
+    world.truth.seen.extend(seen.seen);
+    world.truth.buried.extend(seen.buried);
+    Ok(struck)
+}
+
+impl Upkeep {
+    /// Forgets a session that the store knows whole.
+    fn forget(&mut self, world: &mut World, fate: Fate, by_command: bool) -> Result<Struck, String> {
+        let seen: std::collections::BTreeSet<&String> = world.truth.seen.values().collect();
+        let is_known = |session: &str| {
+            let turns = &world.truth.turns;
+            let mut of_it = turns.iter().filter(|(_, turn)| turn.session == session);
+            of_it.all(|(prompt, turn)| turn.wish == Wish::Kept && seen.contains(prompt))
+        };
+        let known: Vec<String> = world
+            .pen
+            .sessions()
+            .filter(|session| is_known(session))
+            .map(str::to_owned)
+            .collect();
+        drop(seen);
+        if known.len() < SESSIONS / 3 {
+            world.write(TURNS);
+            world.write(TURNS);
+        }
+        let Some(session) = known.first().cloned() else {
+            return Err("no session is left to forget".to_owned());
+        };
+        world.truth.wish(&session, Wish::Forgetting);
+        let mut acknowledged = false;
+        let struck = if by_command {
+            let asked = world.sandbox.command(&["forget", "--yes", "--session", &session]);
+            let (struck, good) = command(asked, fate)?;
+            acknowledged = good;
+            struck
+        } else {
+            let target = ForgetTarget::Session(session.clone());
+            by_daemon(world, fate, |sandbox, _, _| {
+                ask(sandbox, &Request::Forget { target })?;
+                acknowledged = true;
+                Ok(())
+            })?
+        };
+        if acknowledged {
+            world.truth.wish(&session, Wish::Forgotten);
+            self.acknowledged.push(session);
+        }
+        Ok(struck)
+    }
+
+    /// No file of ours holds a word of what was acknowledged last to be forgotten, once a daemon has come to rest. (What was forgotten as its
+    /// writer died is not looked for: nobody was told.)
+    fn no_byte_is_left(&self, world: &mut World) {
+        let places = world.sandbox.places();
+        let turns = world.truth.turns.iter();
+        let forgotten = turns.filter(|(_, turn)| turn.wish == Wish::Forgotten);
+        for session in self.acknowledged.iter().rev().take(LOOKED_FOR) {
+            let prompt = forgotten.clone().find(|(_, turn)| turn.session == *session);
+            let Some(mark) = prompt.and_then(|(prompt, _)| Pen::mark(prompt)) else {
+                continue;
+            };
+            for folder in [places.data_dir(), places.state_dir()] {
+                if let Some(file) = any_file_holds(&folder, mark.as_bytes()) {
+                    let detail = format!("{} holds {mark}, which was forgotten", file.display());
+                    world.violations.push(Violation::new(Broken::CameBack, detail));
+                }
+            }
+        }
+    }
+}
