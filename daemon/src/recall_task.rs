@@ -419,6 +419,6 @@ impl Search {
         };
         let SessionKey { agent, external_id } = &self.asked.session;
         let path = self.recaller.places.recollection_path(agent, external_id);
-        recollection_files::write(&path, &text, self.deadline);
+        recollection_files::write(&path, &text, self.deadline, &self.recaller.progress);
     }
 }

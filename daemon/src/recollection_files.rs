@@ -6,19 +6,21 @@ use std::time::{Duration, SystemTime};
 
 use remembrancer_processor::Deadline;
 
-use crate::files::write_atomically;
+use crate::causes::root_cause;
+use crate::files::{means_gone, write_atomically};
+use crate::progress::{Part, Progress};
 
 /// How many are kept: older ones belong to conversations that have ended long ago.
 const KEPT: usize = 500;
 /// A temporary file of this age may still be written.
 const WRITING: Duration = Duration::from_mins(1);
 
-/// Writes `text` to `path`, unless `deadline` has passed. A failure is logged: the prompt is answered all the same.
-pub(crate) fn write(path: &Path, text: &str, deadline: Deadline) {
+/// Writes `text` to `path`, unless `deadline` has passed. A failure is told to `progress`: the prompt is answered all the same.
+pub(crate) fn write(path: &Path, text: &str, deadline: Deadline, progress: &Progress) {
     match write_atomically(path, text, deadline) {
-        Ok(true) => {}
+        Ok(true) => progress.works(Part::Recollections),
         Ok(false) => tracing::debug!("too late for the recollection file"),
-        Err(error) => tracing::warn!(%error, "the recollection file could not be written"),
+        Err(error) => progress.fails(Part::Recollections, root_cause(&error)),
     }
 }
 
@@ -27,10 +29,11 @@ pub(crate) fn write(path: &Path, text: &str, deadline: Deadline) {
 /// # Errors
 /// The file system's error, naming the path.
 pub(crate) fn remove_all(folder: &Path) -> std::io::Result<()> {
-    if !folder.is_dir() {
-        return Ok(());
-    }
-    for entry in fs_err::read_dir(folder)? {
+    let entries = match fs_err::read_dir(folder) {
+        Err(error) if means_gone(&error) => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
         match fs_err::remove_file(entry?.path()) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -62,7 +65,8 @@ pub(crate) fn prune(folder: &Path) {
 }
 
 fn is_fresh(modified: &SystemTime) -> bool {
-    modified.elapsed().is_ok_and(|age| age < WRITING)
+    // One of the future is as young: the clock was set back.
+    modified.elapsed().map_or(true, |age| age < WRITING)
 }
 
 #[cfg(test)]
