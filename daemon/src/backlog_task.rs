@@ -15,7 +15,7 @@ use crate::codes::SharedCodes;
 use crate::counts::Count;
 use crate::embedder::{EmbedderHandle, ModelState, NotEmbedded};
 use crate::politeness::Politeness;
-use crate::progress::Progress;
+use crate::progress::{Part, Progress};
 use crate::store::{NoAnswer, StoreHandle};
 
 /// Episodes embedded between two looks at the store: a new turn waits for one such batch at most, about a quarter of a
@@ -64,6 +64,8 @@ struct Memory {
     adopted: bool,
     /// Episodes that can't be embedded: not tried again until the next start.
     failed: HashSet<EpisodeId>,
+    /// Episodes whose vectors are stored, and whose codes could not be brought in step yet.
+    stale: Vec<EpisodeId>,
 }
 
 impl Backlog {
@@ -91,9 +93,12 @@ impl Backlog {
         let mut memory = Memory::default();
         loop {
             let rest = match self.round(model, &mut memory, shutdown).await {
-                Ok(()) => LOOK,
+                Ok(()) => {
+                    self.progress.works(Part::Embedding);
+                    LOOK
+                }
                 Err(BacklogError::Store(error)) => {
-                    tracing::warn!(error = %with_causes(&error), "embedding rests, and tries again");
+                    self.progress.fails(Part::Embedding, with_causes(&error));
                     AFTER_FAILURE
                 }
                 Err(error) => return Err(error),
@@ -112,7 +117,21 @@ impl Backlog {
             self.adopt(model).await?;
             memory.adopted = true;
         }
-        self.drain(model, &mut memory.failed, shutdown).await
+        self.renew(model, &mut memory.stale).await?;
+        self.drain(model, memory, shutdown).await
+    }
+
+    /// Brings the codes of `stale` in step with the store. They stay stale where that fails.
+    async fn renew(&self, model: &dyn Embed, stale: &mut Vec<EpisodeId>) -> Result<(), BacklogError> {
+        if stale.is_empty() {
+            return Ok(());
+        }
+        let (codes, model_id, ids) = (self.codes.clone(), model.model_id().to_owned(), stale.clone());
+        self.background
+            .call(move |reader| codes.renew(reader, &model_id, &ids))
+            .await??;
+        stale.clear();
+        Ok(())
     }
 
     /// Tells the store which model's vectors are current, and loads their codes. Before that none can be stored.
@@ -131,30 +150,25 @@ impl Backlog {
         Ok(())
     }
 
-    async fn drain(
-        &self,
-        model: &dyn Embed,
-        failed: &mut HashSet<EpisodeId>,
-        shutdown: &CancellationToken,
-    ) -> Result<(), BacklogError> {
+    async fn drain(&self, model: &dyn Embed, memory: &mut Memory, shutdown: &CancellationToken) -> Result<(), BacklogError> {
         while !shutdown.is_cancelled() && !self.progress.is_paused(clock::now()) {
-            let (model_id, limit) = (model.model_id().to_owned(), BATCH + failed.len());
+            let (model_id, limit) = (model.model_id().to_owned(), BATCH + memory.failed.len());
             let mut rows = self
                 .background
                 .call(move |reader| reader.embedding_backlog(&model_id, limit))
                 .await??;
-            rows.retain(|row| !failed.contains(&row.id));
+            rows.retain(|row| !memory.failed.contains(&row.id));
             rows.truncate(BATCH);
             if rows.is_empty() {
                 break;
             }
             self.progress.embedding.waits();
             let mut watch = Stopwatch::start();
-            let embedded = self.embed(&rows, failed).await?;
+            let embedded = self.embed(&rows, &mut memory.failed).await?;
             watch.lap("embed");
             let took: Duration = watch.total();
             let attempted = embedded.len();
-            let stored = self.store(model, embedded, failed).await?;
+            let stored = self.store(model, embedded, memory).await?;
             let rest = self.politeness.rest_after(took);
             self.progress.embedded(stored, took + rest);
             self.progress.embedding.moved();
@@ -204,12 +218,7 @@ impl Backlog {
     }
 
     /// Stores embeddings and brings the codes in step. Returns how many were stored.
-    async fn store(
-        &self,
-        model: &dyn Embed,
-        episodes: Vec<EmbeddedEpisode>,
-        failed: &mut HashSet<EpisodeId>,
-    ) -> Result<usize, BacklogError> {
+    async fn store(&self, model: &dyn Embed, episodes: Vec<EmbeddedEpisode>, memory: &mut Memory) -> Result<usize, BacklogError> {
         let ids: Vec<EpisodeId> = episodes.iter().map(|episode| episode.id).collect();
         let model_id = model.model_id().to_owned();
         let stored = self
@@ -220,16 +229,16 @@ impl Backlog {
             Err(error @ QueryError::Invalid { .. }) => {
                 // The model's fault, and so the same the next time.
                 for id in ids {
-                    self.leave_out(id, &with_causes(&error), failed);
+                    self.leave_out(id, &with_causes(&error), &mut memory.failed);
                 }
                 return Ok(0);
             }
             stored => stored?,
         };
-        let (count, codes, model_id) = (stored.len(), self.codes.clone(), model.model_id().to_owned());
-        self.background
-            .call(move |reader| codes.renew(reader, &model_id, &stored))
-            .await??;
+        let count = stored.len();
+        // They are no part of the backlog any more, so nothing else would find them where this fails.
+        memory.stale.extend(stored);
+        self.renew(model, &mut memory.stale).await?;
         Ok(count)
     }
 

@@ -14,6 +14,20 @@ pub(crate) fn with_causes(error: &dyn Error) -> String {
     text
 }
 
+/// What the first cause of `error` says: of an error of the file system the system's own words, without the path.
+pub(crate) fn root_cause(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    let text = cause.to_string();
+    // fs-err keeps its cause to itself, and writes it after what it tried and the path in backticks.
+    match text.rsplit_once("`: ") {
+        Some((_, cause)) => cause.to_owned(),
+        None => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -24,6 +38,12 @@ mod tests {
         Named(#[source] std::io::Error),
         #[error(transparent)]
         Passed(#[from] std::io::Error),
+    }
+
+    #[test]
+    fn of_an_error_of_the_file_system_the_system_s_words_are_left() {
+        let error = fs_err::read("/nowhere/at/all").unwrap_err();
+        assert!(root_cause(&error).starts_with("No such file or directory"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! The command line: one file a command. Everything that a person reads is printed below here, and nowhere else.
 
-#![expect(clippy::print_stderr, reason = "the command line is where people read")]
-
 mod ask;
 mod doctor;
 mod error;
@@ -105,7 +103,7 @@ pub fn main() -> ExitCode {
     match done.and_then(written) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            output::complain!("{error}");
             error.exit_code()
         }
     }

@@ -106,6 +106,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     let upkeep = Upkeep {
         writer: store.writer.clone(),
         progress: Arc::clone(&progress),
+        database: database.clone(),
         recollections,
     };
     tasks.spawn("upkeep", finish(upkeep.run(shutdown.clone())));

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use remembrancer_processor::ingest::Piece;
 use remembrancer_schema::{Catalogue, ForeignDatabase, ForeignError, ForeignSession, Layout, Stamp};
 
+use crate::files::is_gone;
 use crate::mailbox::Mailbox;
 use crate::roots::{Session, session_path};
 use crate::scan::{self, FileStat};
@@ -64,7 +65,7 @@ impl Databases {
     /// What is in the way; its sessions are those of before then.
     pub(crate) fn look(&mut self, path: &Path, layout: Layout, told: bool) -> Result<(), ForeignError> {
         let files = [scan::stat(path), scan::stat(&ForeignDatabase::log_of(path))];
-        if files[0].is_none() {
+        if files[0].is_none() && is_gone(path) {
             self.seen.remove(path);
             return Ok(());
         }

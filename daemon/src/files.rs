@@ -23,6 +23,17 @@ pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Whether there is nothing at `path`: the system says so. Where it only can't tell, for want of permission or by an error of the disk,
+/// what was there may be there still.
+pub(crate) fn is_gone(path: &Path) -> bool {
+    fs_err::metadata(path).is_err_and(|error| means_gone(&error))
+}
+
+/// Whether this error says that there is nothing, and not that it can't be told.
+pub(crate) fn means_gone(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}
+
 /// Writes `text` to `path` by way of a temporary name and a rename, 0600.
 ///
 /// Nothing appears under `path` after the `deadline` has passed: a file that came too late would be taken for the
@@ -73,6 +84,17 @@ mod tests {
         fs_err::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
         private_folder(&folder).unwrap();
         assert_eq!(fs_err::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn what_cannot_be_looked_at_is_not_gone() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("file");
+        assert!(is_gone(&file));
+        fs_err::write(&file, "").unwrap();
+        assert!(!is_gone(&file) && is_gone(&file.join("below")));
+        // Whoever may do everything reads a closed folder, too; a name that is too long can't be looked at by anybody.
+        assert!(!is_gone(&place.path().join("x".repeat(5_000))));
     }
 
     #[test]

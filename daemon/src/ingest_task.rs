@@ -38,7 +38,7 @@ use crate::feedback::Feedback;
 use crate::instructions::Due;
 use crate::mailbox::Mailbox;
 use crate::politeness::Politeness;
-use crate::progress::Progress;
+use crate::progress::{Part, Progress};
 use crate::roots::Roots;
 use crate::scan::{self, FileStat, KnownFile};
 use crate::source_file::{CHUNK_BYTES, ReadStep, SourceFile};
@@ -96,7 +96,7 @@ pub(crate) struct IngestSetup {
 /// The ingest thread's state.
 pub(crate) struct Ingest {
     setup: IngestSetup,
-    watch: Option<Watch>,
+    watch: Watch,
     known: HashMap<PathBuf, KnownFile>,
     open: OpenFiles,
     projects: HashMap<String, Option<ProjectId>>,
@@ -113,6 +113,8 @@ pub(crate) struct Ingest {
     next_scan: Deadline,
     /// When a hint may lead to a look at everything again.
     settled: Deadline,
+    /// Until when nothing is read, after the store could not be written.
+    resting: Deadline,
 }
 
 /// Why a file could not be taken up.
@@ -139,14 +141,7 @@ enum Look {
 impl Ingest {
     /// Prepares the thread's state.
     pub(crate) fn new(setup: IngestSetup) -> Self {
-        let watch = match Watch::start(Arc::clone(&setup.mailbox), Arc::new(setup.roots.clone())) {
-            Ok(watch) => Some(watch),
-            Err(error) => {
-                setup.progress.set_polling(true);
-                tracing::warn!(%error, "no file watcher; changes are found by the regular rescan");
-                None
-            }
-        };
+        let watch = Watch::start(Arc::clone(&setup.mailbox), Arc::new(setup.roots.clone()));
         let known = setup
             .known
             .iter()
@@ -168,6 +163,7 @@ impl Ingest {
             flushes: Vec::new(),
             next_scan: Deadline::after(Duration::ZERO),
             settled: Deadline::after(Duration::ZERO),
+            resting: Deadline::after(Duration::ZERO),
         };
         // Also those that are gone: what was read of them stays.
         let read: Vec<PathBuf> = ingest.known.keys().cloned().collect();
@@ -199,6 +195,11 @@ impl Ingest {
                 self.release_flushes();
                 self.setup.progress.ingest.rests();
                 patience = PAUSED_LOOK;
+                continue;
+            }
+            if !at_once && !self.resting.has_passed() {
+                // A busy session must not have the store tried with every line: what changed is found by the scan after the rest.
+                patience = self.resting.remaining();
                 continue;
             }
             // From the look at the folders on, which may hang as a transcript may, until nothing is left.
@@ -296,6 +297,8 @@ impl Ingest {
         if self.backfill.is_empty() {
             self.end_reread()?;
             self.tell_drift()?;
+            // Nothing is owed any more, whatever it was that failed.
+            self.setup.progress.works(Part::Ingest);
             self.release_flushes();
             self.setup.progress.ingest.rests();
             let next = self.waiting.values().copied().fold(self.next_scan, Deadline::min);
@@ -354,12 +357,11 @@ impl Ingest {
     }
 
     fn rest_after(&mut self, error: &IngestError) -> Duration {
-        let problem = with_causes(error);
-        tracing::warn!(error = %problem, "ingest rests, and tries again from where the store stands");
-        self.setup.progress.set_ingest_problem(Some(problem));
+        self.setup.progress.fails(Part::Ingest, with_causes(error));
         self.put_off();
         self.release_flushes();
-        self.next_scan = Deadline::after(AFTER_FAILURE);
+        self.resting = Deadline::after(AFTER_FAILURE);
+        self.next_scan = self.resting;
         AFTER_FAILURE
     }
 
@@ -420,10 +422,14 @@ impl Ingest {
 
     /// Reads what is new in a file; `None` where there is nothing to read.
     fn read_file(&mut self, path: &Path) -> Option<Result<ReadStep, String>> {
-        let Some(stat) = scan::stat(path) else {
-            self.open.close(path);
-            self.troubles.clear(path);
-            return None;
+        let stat = match scan::look(path) {
+            Ok(Some(stat)) => stat,
+            Ok(None) => {
+                self.open.close(path);
+                self.troubles.clear(path);
+                return None;
+            }
+            Err(error) => return Some(Err(scan::unreadable(path, &error))),
         };
         // A file that is written anew is empty for a moment, and can't be told then from another one.
         let is_emptied = stat.size == 0 && self.known.get(path).is_some_and(|known| known.position.read_offset.0 > 0);

@@ -19,6 +19,8 @@ pub(crate) fn start(filter: &str) -> anyhow::Result<()> {
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
         .with_span_events(FmtSpan::NONE)
+        // They would be printed to the same place, and panic where that is full: nobody can be told, and the daemon goes on.
+        .log_internal_errors(false)
         .finish();
     // A second start in one process keeps the first: only tests do that.
     tracing::subscriber::set_global_default(subscriber).ok();

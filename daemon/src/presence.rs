@@ -13,6 +13,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use crate::files::means_gone;
 use crate::server::Order;
 use crate::socket::{SocketFile, bind};
 use crate::system::{self, Listener};
@@ -89,9 +90,15 @@ impl Presence {
         Some(watcher)
     }
 
+    /// What can't be looked at for now, for want of permission or by an error of the disk, is not gone: the next look tells.
     fn look_at_database(&self) -> std::io::Result<()> {
-        if fs_err::metadata(&self.database).is_ok_and(|metadata| system::identity(&metadata) == self.identity) {
-            return Ok(());
+        match fs_err::metadata(&self.database) {
+            Ok(metadata) if system::identity(&metadata) == self.identity => return Ok(()),
+            Err(error) if !means_gone(&error) => {
+                tracing::warn!(%error, "the database can't be looked at; it is looked at again");
+                return Ok(());
+            }
+            _ => {}
         }
         Err(std::io::Error::other(format!(
             "{} was removed or replaced under the running daemon; start it again, and it reads the transcripts anew",
@@ -135,7 +142,7 @@ impl Presence {
 }
 
 fn is_there(socket: &Path) -> bool {
-    fs_err::symlink_metadata(socket).is_ok()
+    fs_err::symlink_metadata(socket).map_or_else(|error| !means_gone(&error), |_| true)
 }
 
 #[cfg(test)]

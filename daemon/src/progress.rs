@@ -24,6 +24,49 @@ pub(crate) use recalls::RecallStatistics;
 /// How long a hook that gave up counts as news.
 const GAVE_UP_LATELY: Duration = Duration::from_mins(10);
 
+/// Where a whole folder or disk can't be read, so many of its files are named in the log: one line for each of thousands helps nobody.
+pub(crate) const MOST_TOLD: usize = 8;
+
+/// What may fail for a while, and goes on by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
+    /// Storing what is read of transcripts.
+    Ingest,
+    /// Storing vectors.
+    Embedding,
+    /// Writing recollection files.
+    Recollections,
+}
+
+impl Part {
+    /// Its name in `status`.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Ingest => "ingest",
+            Self::Embedding => "embedding",
+            Self::Recollections => "recall",
+        }
+    }
+
+    /// What is said while it fails.
+    fn failing(self) -> &'static str {
+        match self {
+            Self::Ingest => "what is read can't be stored; it is tried again every 10 s, from where the store stands",
+            Self::Embedding => "vectors can't be stored; it is tried again every 10 s",
+            Self::Recollections => "recollection files can't be written; prompts are answered all the same",
+        }
+    }
+
+    /// What is said once it works again.
+    fn working(self) -> &'static str {
+        match self {
+            Self::Ingest => "what is read is stored again",
+            Self::Embedding => "vectors are stored again",
+            Self::Recollections => "recollection files are written again",
+        }
+    }
+}
+
 /// Shared counters. Every lock is held for a few instructions and never across an await.
 #[derive(Default)]
 pub(crate) struct Progress {
@@ -33,6 +76,8 @@ pub(crate) struct Progress {
     pub index_damaged: Notify,
     /// Woken when bytes of what was forgotten are left on the disk, since a reader was in the way.
     pub forgetting_unfinished: Notify,
+    /// Woken when more than that was.
+    pub database_damaged: Notify,
     files: AtomicUsize,
     waiting_files: AtomicUsize,
     added: AtomicU64,
@@ -54,7 +99,7 @@ pub(crate) struct Progress {
     unknown_files: Mutex<BTreeMap<String, (u64, PathBuf)>>,
     file_problems: Mutex<BTreeMap<PathBuf, String>>,
     elsewhere: Mutex<BTreeMap<&'static str, PathBuf>>,
-    ingest_problem: Mutex<Option<String>>,
+    part_problems: Mutex<BTreeMap<Part, String>>,
     recalls: Mutex<RecallStatistics>,
 }
 
@@ -93,8 +138,12 @@ impl Progress {
         self.files.store(files, Ordering::Relaxed);
         *lock(&self.unknown_files) = unknown;
         let mut known = lock(&self.scan_problems);
-        for problem in problems.iter().filter(|problem| !known.contains(problem)) {
+        let news: Vec<&ScanProblem> = problems.iter().filter(|problem| !known.contains(problem)).collect();
+        for problem in news.iter().take(MOST_TOLD) {
             tracing::warn!("{}", problem.message);
+        }
+        if let Some(more @ 1..) = news.len().checked_sub(MOST_TOLD) {
+            tracing::warn!(more, "places can't be read, too; see `remembrancer status`");
         }
         *known = problems;
     }
@@ -147,9 +196,15 @@ impl Progress {
         let mut known = lock(&self.damage);
         *known = known.max(Some(damage));
         drop(known);
-        if damage == Damage::Index {
-            self.index_damaged.notify_one();
+        match damage {
+            Damage::Index => self.index_damaged.notify_one(),
+            Damage::Database => self.database_damaged.notify_one(),
         }
+    }
+
+    /// A look through the whole database found none: what seemed damaged could not be read for a while.
+    pub(crate) fn found_whole(&self) {
+        lock(&self.damage).take();
     }
 
     /// Whether damage was found since the start, mended since or not.
@@ -157,14 +212,25 @@ impl Progress {
         lock(&self.damage).is_some()
     }
 
-    /// The store refuses writes, or no longer does.
-    pub(crate) fn set_ingest_problem(&self, problem: Option<String>) {
-        *lock(&self.ingest_problem) = problem;
+    /// A part fails for now. Told to the log once, since it may fail again and again for days.
+    pub(crate) fn fails(&self, part: Part, problem: String) {
+        let mut known = lock(&self.part_problems);
+        if known.get(&part) != Some(&problem) {
+            tracing::warn!(error = %problem, "{}", part.failing());
+        }
+        known.insert(part, problem);
+    }
+
+    /// It does not (any more).
+    pub(crate) fn works(&self, part: Part) {
+        if lock(&self.part_problems).remove(&part).is_some() {
+            tracing::info!("{}", part.working());
+        }
     }
 
     /// Why the store refuses writes, if it does.
     pub(crate) fn ingest_problem(&self) -> Option<String> {
-        lock(&self.ingest_problem).clone()
+        lock(&self.part_problems).get(&Part::Ingest).cloned()
     }
 
     /// A job panicked, and the thread that ran it goes on.
@@ -215,7 +281,12 @@ impl Progress {
 
     /// What can't be read or written now, one line each.
     pub(crate) fn problems(&self) -> Vec<String> {
-        let mut problems: Vec<String> = lock(&self.ingest_problem).iter().cloned().collect();
+        let parts = lock(&self.part_problems);
+        let mut problems: Vec<String> = parts
+            .iter()
+            .map(|(part, problem)| format!("{}: {problem}", part.failing()))
+            .collect();
+        drop(parts);
         problems.extend(lock(&self.scan_problems).iter().map(|problem| problem.message.clone()));
         problems.extend(lock(&self.file_problems).values().cloned());
         for (agent, path) in &*lock(&self.elsewhere) {
@@ -254,8 +325,8 @@ impl Progress {
                 .iter()
                 .filter_map(|(thread, beacon)| beacon.job_finding(thread, now_ns)),
         );
-        if let Some(problem) = self.ingest_problem() {
-            findings.push(Finding::new(State::Degraded, "ingest", problem));
+        for (part, problem) in &*lock(&self.part_problems) {
+            findings.push(Finding::new(State::Degraded, part.as_str(), format!("{}: {problem}", part.failing())));
         }
         if self.is_polling.load(Ordering::Relaxed) {
             findings.push(Finding::new(
@@ -309,6 +380,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_fails_is_told_until_it_works_again() {
+        let progress = Progress::default();
+        progress.fails(Part::Ingest, "the disk is full".to_owned());
+        progress.fails(Part::Recollections, "the disk is full".to_owned());
+        assert_eq!(progress.problems().len(), 2);
+        assert_eq!(progress.ingest_problem().as_deref(), Some("the disk is full"));
+        progress.works(Part::Ingest);
+        assert_eq!(progress.ingest_problem(), None);
+        assert!(progress.problems()[0].starts_with("recollection files"));
+    }
+
+    #[test]
+    fn what_seemed_damaged_and_is_whole_is_no_problem() {
+        let progress = Progress::default();
+        progress.found_damage(Damage::Database);
+        assert!(progress.is_damaged() && progress.problems().len() == 1);
+        progress.found_whole();
+        assert!(!progress.is_damaged() && progress.problems().is_empty());
+    }
+
+    #[test]
     fn a_pause_ends_by_itself() {
         let progress = Progress::default();
         progress.set_paused(Some(Pause::Until(UnixMillis(1_000))));
@@ -334,7 +426,7 @@ mod tests {
         assert_eq!(states(0), [("ingest", State::Stalled), ("store-writer", State::Behind)]);
         progress.ingest.rests();
         jobs.rests();
-        progress.set_ingest_problem(Some("no space".to_owned()));
+        progress.fails(Part::Ingest, "no space".to_owned());
         progress.set_polling(true);
         progress.found_damage(Damage::Index);
         progress.hooks_noted(Misses {

@@ -428,15 +428,6 @@ impl Search {
         };
         let SessionKey { agent, external_id } = &self.asked.session;
         let path = self.recaller.places.recollection_path(agent, external_id);
-        let not_written = match recollection_files::write(&path, &text, self.deadline) {
-            Ok(true) => return,
-            Ok(false) => Count::FileLate,
-            // The prompt is answered all the same.
-            Err(error) => {
-                tracing::warn!(%error, "the recollection file could not be written");
-                Count::FileNotWritten
-            }
-        };
-        self.recaller.progress.count(not_written, 1);
+        recollection_files::write(&path, &text, self.deadline, &self.recaller.progress);
     }
 }

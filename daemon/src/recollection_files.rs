@@ -6,19 +6,26 @@ use std::time::{Duration, SystemTime};
 
 use remembrancer_processor::Deadline;
 
-use crate::files::write_atomically;
+use crate::causes::root_cause;
+use crate::counts::Count;
+use crate::files::{means_gone, write_atomically};
+use crate::progress::{Part, Progress};
 
 /// How many are kept: older ones belong to conversations that have ended long ago.
 const KEPT: usize = 500;
 /// A temporary file of this age may still be written.
 const WRITING: Duration = Duration::from_mins(1);
 
-/// Writes `text` to `path`, unless `deadline` has passed: says whether it did.
-///
-/// # Errors
-/// The file system's error, naming the path.
-pub(crate) fn write(path: &Path, text: &str, deadline: Deadline) -> std::io::Result<bool> {
-    write_atomically(path, text, deadline)
+/// Writes `text` to `path`, unless `deadline` has passed. A failure is told to `progress`: the prompt is answered all the same.
+pub(crate) fn write(path: &Path, text: &str, deadline: Deadline, progress: &Progress) {
+    match write_atomically(path, text, deadline) {
+        Ok(true) => progress.works(Part::Recollections),
+        Ok(false) => progress.count(Count::FileLate, 1),
+        Err(error) => {
+            progress.count(Count::FileNotWritten, 1);
+            progress.fails(Part::Recollections, root_cause(&error));
+        }
+    }
 }
 
 /// Removes every file: what was forgotten or hidden may stand in any of them.
@@ -26,10 +33,11 @@ pub(crate) fn write(path: &Path, text: &str, deadline: Deadline) -> std::io::Res
 /// # Errors
 /// The file system's error, naming the path.
 pub(crate) fn remove_all(folder: &Path) -> std::io::Result<()> {
-    if !folder.is_dir() {
-        return Ok(());
-    }
-    for entry in fs_err::read_dir(folder)? {
+    let entries = match fs_err::read_dir(folder) {
+        Err(error) if means_gone(&error) => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
         match fs_err::remove_file(entry?.path()) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -61,7 +69,8 @@ pub(crate) fn prune(folder: &Path) {
 }
 
 fn is_fresh(modified: &SystemTime) -> bool {
-    modified.elapsed().is_ok_and(|age| age < WRITING)
+    // One of the future is as young: the clock was set back.
+    modified.elapsed().map_or(true, |age| age < WRITING)
 }
 
 #[cfg(test)]

@@ -10,8 +10,10 @@ use remembrancer_schema::{ByteOffset, Layout, SourcePosition, SourceRow, SourceU
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
+use crate::causes::root_cause;
 use crate::clock;
 use crate::exclusions::Exclusions;
+use crate::files::{is_gone, means_gone};
 use crate::roots::Roots;
 use crate::system;
 
@@ -108,7 +110,7 @@ pub(crate) struct Scan {
 /// Looks for transcripts below `roots`. A root that does not exist holds none.
 pub(crate) fn scan(roots: &Roots, exclusions: &Exclusions) -> Scan {
     let mut scan = Scan::default();
-    for root in roots.folders().filter(|root| root.exists()) {
+    for root in roots.folders().filter(|root| !is_gone(root)) {
         let deepest = if roots.is_flat(root) { 1 } else { usize::MAX };
         let entries = WalkDir::new(root).max_depth(deepest).follow_links(false).into_iter();
         for entry in entries.filter_entry(|entry| !exclusions.cover(entry.path())) {
@@ -130,7 +132,13 @@ impl Scan {
     fn add(&mut self, path: &Path, roots: &Roots) {
         match roots.claim(path) {
             Some((_, Shape::Database(layout))) => self.databases.push((path.to_owned(), layout)),
-            Some(_) => self.files.extend(stat(path)),
+            Some(_) => match look(path) {
+                Ok(found) => self.files.extend(found),
+                Err(error) => self.problems.push(ScanProblem {
+                    message: unreadable(path, &error),
+                    path: path.to_owned(),
+                }),
+            },
             None => self.pass_over(path),
         }
     }
@@ -175,20 +183,33 @@ pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> String {
         std::io::ErrorKind::PermissionDenied => "make it readable for your user, or exclude it with `remembrancer exclude`",
         _ => "it is tried again at the next rescan",
     };
-    format!("cannot read {}: {}; {remedy}", path.display(), error.kind())
+    format!("cannot read {}: {}; {remedy}", path.display(), root_cause(error))
+}
+
+/// As [`look`]; `None`, too, where that can't be told.
+pub(crate) fn stat(path: &Path) -> Option<FileStat> {
+    look(path).ok().flatten()
 }
 
 /// The file's description; `None` where there is none (any more).
-pub(crate) fn stat(path: &Path) -> Option<FileStat> {
-    let metadata = fs_err::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+///
+/// # Errors
+/// Where it can't be told whether there is one: no permission, or an error of the disk.
+pub(crate) fn look(path: &Path) -> std::io::Result<Option<FileStat>> {
+    let metadata = match fs_err::metadata(path) {
+        Ok(metadata) if metadata.is_file() => metadata,
+        Ok(_) => return Ok(None),
+        Err(error) if means_gone(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
     let (device, inode) = system::identity(&metadata);
-    Some(FileStat {
+    Ok(Some(FileStat {
         path: path.to_owned(),
         device,
         inode,
         size: metadata.len(),
         mtime: clock::of_file(&metadata),
-    })
+    }))
 }
 
 /// How a file relates to what was read of it before.

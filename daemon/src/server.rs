@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use remembrancer_hooks::clock::monotonic_ns;
 use remembrancer_hooks::protocol::{Answer, MAX_REQUEST_BYTES, RecallReply, Reply, Request};
+use remembrancer_processor::Deadline;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -19,6 +20,12 @@ use crate::system::{self, Listener, Stream};
 const CONNECTIONS: usize = 64;
 /// How long a client may take to send its line, and to take the reply.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Between two attempts to accept where the system refuses: a prompt that waits is still answered in time.
+const AFTER_REFUSAL: Duration = Duration::from_millis(50);
+
+/// What lasts is told no more often than this.
+const UNTOLD: Duration = Duration::from_mins(1);
 
 /// What the server is told while it serves.
 pub(crate) enum Order {
@@ -40,6 +47,7 @@ pub(crate) async fn serve(
 ) -> std::io::Result<()> {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut connections = JoinSet::new();
+    let mut told_until = Deadline::after(Duration::ZERO);
     loop {
         let stream = tokio::select! {
             biased;
@@ -59,15 +67,21 @@ pub(crate) async fn serve(
                 Ok((stream, _)) => stream,
                 // Out of file descriptors, or a client that left: neither ends the service.
                 Err(error) => {
-                    tracing::warn!(%error, "a connection was not accepted");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    if told_until.has_passed() {
+                        tracing::warn!(%error, "connections are not accepted; it is tried again until they are");
+                        told_until = Deadline::after(UNTOLD);
+                    }
+                    tokio::time::sleep(AFTER_REFUSAL).await;
                     continue;
                 }
             },
         };
         let received_ns = monotonic_ns();
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            tracing::warn!("too many connections at once; one is turned away");
+            if told_until.has_passed() {
+                tracing::warn!("too many connections at once; some are turned away");
+                told_until = Deadline::after(UNTOLD);
+            }
             continue;
         };
         let operations = Arc::clone(&operations);

@@ -1,6 +1,7 @@
 //! One daemon a user: an operating system's lock decides, not the existence of a file, so that what a dead daemon left is
 //! taken over safely and no stranger is ever signalled.
 
+use std::fs::TryLockError;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -64,13 +65,17 @@ impl Single {
             .truncate(false)
             .open(&path)
             .map_err(fail)?;
-        if file.file().try_lock().is_err() {
-            let mut pid = String::new();
-            file.read_to_string(&mut pid).map_err(fail)?;
-            return Err(SingleError::Running {
-                pid: pid.trim().to_owned(),
-                path,
-            });
+        match file.file().try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::Error(error)) => return Err(fail(error)),
+            Err(TryLockError::WouldBlock) => {
+                let mut pid = String::new();
+                file.read_to_string(&mut pid).map_err(fail)?;
+                return Err(SingleError::Running {
+                    pid: pid.trim().to_owned(),
+                    path,
+                });
+            }
         }
         file.set_len(0).map_err(fail)?;
         file.seek(SeekFrom::Start(0)).map_err(fail)?;

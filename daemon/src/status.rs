@@ -47,7 +47,8 @@ impl DaemonStatus {
                 "pid": std::process::id(),
                 "version": remembrancer_hooks::VERSION,
                 "started": rfc3339(self.started),
-                "uptime_seconds": (clock::now().0 - self.started.0) / 1_000,
+                // A clock that was set back must not make it negative.
+                "uptime_seconds": (clock::now().0 - self.started.0).max(0) / 1_000,
                 "socket": self.socket,
                 "roots": self.roots,
                 "profile": self.profile,

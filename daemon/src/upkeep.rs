@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use remembrancer_schema::Writer;
+use remembrancer_schema::{Reader, Writer};
 use tokio_util::sync::CancellationToken;
 
 use crate::causes::with_causes;
@@ -23,6 +23,9 @@ const REINDEX_STEP: usize = 200;
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 /// Tries until it is left to the next [`INTERVAL`].
 const RETRIES: u32 = 6;
+/// Between a finding of damage and a look through the whole database; where it can't be read then, the next looks come at twice the
+/// distance each, up to [`INTERVAL`].
+const BEFORE_LOOK: Duration = Duration::from_secs(10);
 
 /// What is looked after.
 pub(crate) struct Upkeep {
@@ -30,6 +33,8 @@ pub(crate) struct Upkeep {
     pub writer: StoreHandle<Writer>,
     /// Where damage is told.
     pub progress: Arc<Progress>,
+    /// The database.
+    pub database: PathBuf,
     /// The folder of the recollection files.
     pub recollections: PathBuf,
 }
@@ -51,6 +56,12 @@ impl Upkeep {
                     rebuilt = true;
                 }
                 () = self.progress.forgetting_unfinished.notified() => self.retry_forgetting(&shutdown).await,
+                () = self.progress.database_damaged.notified() => {
+                    if !self.is_whole_after_all(&shutdown).await {
+                        // The next start says what to do; status has told of it.
+                        tracing::error!("the database is damaged; start the daemon again, which looks through it");
+                    }
+                }
                 () = tokio::time::sleep(INTERVAL) => {
                     self.tidy().await;
                     rebuilt = false;
@@ -96,6 +107,34 @@ impl Upkeep {
                     tracing::warn!(error = %with_causes(&error), "the full-text index stays as the older version wrote it until the next start");
                     return;
                 }
+            }
+        }
+    }
+
+    /// SQLite calls a page damaged that the disk fails to read, and a disk may fail for a moment: so the database is looked through, as
+    /// often as it can't be read. Returns whether nothing is wrong with it, or the daemon stops.
+    async fn is_whole_after_all(&self, shutdown: &CancellationToken) -> bool {
+        let mut pause = BEFORE_LOOK;
+        loop {
+            tokio::select! {
+                biased;
+                () = shutdown.cancelled() => return true,
+                () = tokio::time::sleep(pause) => {}
+            }
+            pause = INTERVAL.min(pause * 2);
+            let path = self.database.clone();
+            // A connection of its own: the look may take long, and nobody should wait behind it.
+            let look = move || Ok(Reader::open(&path)?.damages()?);
+            let looked: Result<anyhow::Result<Vec<String>>, _> = tokio::task::spawn_blocking(look).await;
+            match looked {
+                Ok(Ok(damages)) if damages.is_empty() => {
+                    self.progress.found_whole();
+                    tracing::info!("the database is whole: what was taken for damage could not be read for a while");
+                    return true;
+                }
+                Ok(Ok(_)) => return false,
+                Ok(Err(error)) => tracing::debug!(%error, "the database can't be looked through yet"),
+                Err(_) => tracing::debug!("the look through the database failed"),
             }
         }
     }

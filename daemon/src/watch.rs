@@ -4,17 +4,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use notify::event::{MetadataKind, ModifyKind, RemoveKind};
-use notify::{Config, ErrorKind, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Config, ErrorKind, Event, EventKind, NullWatcher, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::mailbox::Mailbox;
 use crate::roots::Roots;
 use crate::system;
 
-/// How often the polling watcher looks, where the system's own can't be used.
-const POLL: Duration = Duration::from_secs(5);
+/// How often everything is looked at where the system's watcher can't be used. The scan does it, which tells a change by size and
+/// milliseconds; the polling watcher of `notify` tells it by whole seconds, and would miss what is written in the second of its look.
+pub(crate) const POLL: Duration = Duration::from_secs(5);
 
 /// Tells a folder from one that was made in its place, which needs a new watch: device, inode, and, since an inode is soon
 /// used again, when it was made, where the file system knows.
@@ -36,23 +38,33 @@ pub(crate) struct Watch {
     awaited: BTreeMap<PathBuf, Identity>,
     /// Folders that can't be watched, of which the log tells once.
     refused: BTreeSet<PathBuf>,
-    /// Whether the polling watcher had to be taken.
+    /// Whether the system's watcher can't be used: then everything is to be looked at every [`POLL`].
     pub polling: bool,
+    /// Whether the system refused a watch for a folder that appeared later: only the watcher's own thread is told.
+    at_limit: Arc<AtomicBool>,
 }
 
 impl Watch {
-    /// Starts to watch; folders are added by [`Watch::follow`].
-    ///
-    /// # Errors
-    /// Where not even the polling watcher can be made.
-    pub(crate) fn start(mailbox: Arc<Mailbox>, roots: Arc<Roots>) -> notify::Result<Self> {
-        let (for_polling, for_events) = (Arc::clone(&mailbox), Arc::clone(&roots));
-        match RecommendedWatcher::new(move |event| post(&mailbox, &for_events, event), Config::default()) {
-            Ok(watcher) => Ok(Self::with(Box::new(watcher), roots, false)),
+    /// Starts to watch; folders are added by [`Watch::follow`]. Where the system gives no watcher, [`Watch::polling`] says so.
+    pub(crate) fn start(mailbox: Arc<Mailbox>, roots: Arc<Roots>) -> Self {
+        let for_events = Arc::clone(&roots);
+        let at_limit = Arc::new(AtomicBool::new(false));
+        let reached = Arc::clone(&at_limit);
+        let tell = move |event| {
+            if matches!(&event, Err(error) if is_limit(error)) {
+                reached.store(true, Ordering::Relaxed);
+            }
+            post(&mailbox, &for_events, event);
+        };
+        match RecommendedWatcher::new(tell, Config::default()) {
+            Ok(watcher) => Self {
+                at_limit,
+                ..Self::with(Box::new(watcher), roots, false)
+            },
             Err(error) => {
                 let remedy = if is_limit(&error) { SYSCTL } else { "" };
                 tracing::warn!(%error, "the system's file watcher can't be used; looking every {POLL:?} instead. {remedy}");
-                Self::polling(for_polling, roots)
+                Self::with(Box::new(NullWatcher), roots, true)
             }
         }
     }
@@ -65,20 +77,18 @@ impl Watch {
             awaited: BTreeMap::new(),
             refused: BTreeSet::new(),
             polling,
+            at_limit: Arc::default(),
         }
     }
 
-    fn polling(mailbox: Arc<Mailbox>, roots: Arc<Roots>) -> notify::Result<Self> {
-        let for_events = Arc::clone(&roots);
-        let config = Config::default().with_poll_interval(POLL);
-        let watcher = PollWatcher::new(move |event| post(&mailbox, &for_events, event), config)?;
-        Ok(Self::with(Box::new(watcher), roots, true))
-    }
-
-    /// Watches `folder` and all below it, of a flat root only itself, from now on; one that does not exist yet is waited for, and watched by the call
-    /// that follows its appearance. Falls back to polling where the system's watch limit is reached; what can't be watched
+    /// Watches `folder` and all below it, of a flat root only itself, from now on; one that does not exist yet is waited for, and
+    /// watched by the call that follows its appearance. Falls back to polling where the system's watch limit is reached; what can't be watched
     /// for another reason, such as a folder that may not be read, is left to the rescan, and tried again at the next call.
-    pub(crate) fn follow(&mut self, folder: &Path, mailbox: &Arc<Mailbox>) {
+    pub(crate) fn follow(&mut self, folder: &Path) {
+        if !self.polling && self.at_limit.swap(false, Ordering::Relaxed) {
+            tracing::warn!("no more folders can be watched; looking every {POLL:?} instead. {SYSCTL}");
+            self.fall_back();
+        }
         let Some(identity) = identity(folder) else {
             return self.wait_for(folder);
         };
@@ -97,7 +107,7 @@ impl Watch {
             }
             Err(error) if !self.polling && is_limit(&error) => {
                 tracing::warn!(folder = %folder.display(), %error, "cannot watch; looking every {POLL:?} instead. {SYSCTL}");
-                self.fall_back(folder, mailbox);
+                self.fall_back();
             }
             Err(error) => {
                 if self.refused.insert(folder.to_owned()) {
@@ -118,23 +128,23 @@ impl Watch {
         // One that appears between the look and the watch has no event, so it is looked at again.
         while let Some((above, identity)) = nearest().filter(|(above, identity)| self.awaited.get(*above) != Some(identity)) {
             self.awaited.insert(above.to_owned(), identity);
-            if let Err(error) = self.watcher.watch(above, RecursiveMode::NonRecursive) {
-                tracing::debug!(folder = %above.display(), %error, "cannot watch; a new folder is found by the regular rescan");
+            match self.watcher.watch(above, RecursiveMode::NonRecursive) {
+                Ok(()) => {}
+                Err(error) if !self.polling && is_limit(&error) => {
+                    tracing::warn!(folder = %above.display(), %error, "cannot watch; looking every {POLL:?} instead. {SYSCTL}");
+                    return self.fall_back();
+                }
+                Err(error) => {
+                    tracing::debug!(folder = %above.display(), %error, "cannot watch; a new folder is found by the regular rescan");
+                }
             }
         }
     }
 
-    fn fall_back(&mut self, folder: &Path, mailbox: &Arc<Mailbox>) {
-        match Self::polling(Arc::clone(mailbox), Arc::clone(&self.roots)) {
-            Ok(mut polling) => {
-                let before = std::mem::take(&mut self.watched);
-                for known in before.keys().map(PathBuf::as_path).chain([folder]) {
-                    polling.follow(known, mailbox);
-                }
-                *self = polling;
-            }
-            Err(error) => tracing::warn!(%error, "cannot poll either; changes are found by the regular rescan"),
-        }
+    /// Gives all watches back, some of which would only seem to be enough.
+    fn fall_back(&mut self) {
+        self.watcher = Box::new(NullWatcher);
+        self.polling = true;
     }
 }
 
@@ -234,11 +244,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let refusal = Arc::new(Mutex::new(Some(kind)));
         let mut watch = Watch::with(Box::new(Refuses(Arc::clone(&refusal))), Arc::default(), false);
-        let mailbox = Arc::default();
-        watch.follow(folder.path(), &mailbox);
+        watch.follow(folder.path());
         assert_eq!(watch.polling, polling);
         // What was refused for another reason is tried again.
-        watch.follow(folder.path(), &mailbox);
+        watch.follow(folder.path());
         assert!(watch.watched.contains_key(folder.path()));
     }
 

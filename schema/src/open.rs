@@ -48,6 +48,34 @@ pub(crate) struct OpenedWriter {
 
 /// Opens for writing: creates what is missing, refuses what is not ours, checks after a crash, migrates.
 pub(crate) fn open_writer(path: &Path) -> Result<OpenedWriter, OpenError> {
+    open_whole(path).map_err(|error| match error {
+        // SQLite calls a page damaged that the disk fails to read. Nobody should move a database aside for that.
+        OpenError::Corrupt { .. } => match read_through(path) {
+            Ok(()) => error,
+            Err(source) => OpenError::Io {
+                act: "read",
+                path: path.to_owned(),
+                source,
+            },
+        },
+        error => error,
+    })
+}
+
+/// Reads the database and its log from end to end, and throws away what it read. Only where no connection of this process is open:
+/// closing the file would drop their locks.
+fn read_through(path: &Path) -> std::io::Result<()> {
+    for suffix in ["", "-wal"] {
+        match fs_err::File::open(with_suffix(path, suffix)) {
+            Ok(mut file) => drop(std::io::copy(&mut file, &mut std::io::sink())?),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn open_whole(path: &Path) -> Result<OpenedWriter, OpenError> {
     vec_extension::register().map_err(OpenError::at(path, "register the vector extension for"))?;
     prepare_folder(path)?;
     let lock = lock_file(path)?;
@@ -70,7 +98,8 @@ pub(crate) fn open_writer(path: &Path) -> Result<OpenedWriter, OpenError> {
 /// Opens for reading only: nothing is created beside SQLite's own `-shm`, nothing migrated.
 pub(crate) fn open_reader(path: &Path) -> Result<Connection, OpenError> {
     vec_extension::register().map_err(OpenError::at(path, "register the vector extension for"))?;
-    if !path.exists() {
+    // Where that can't be told, for want of permission, opening says why.
+    if matches!(path.try_exists(), Ok(false)) {
         return Err(OpenError::Missing { path: path.to_owned() });
     }
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)

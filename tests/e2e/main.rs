@@ -25,6 +25,7 @@ mod first_run;
 mod fork;
 mod hook;
 mod hosts;
+mod injected;
 mod install;
 mod instruct;
 mod kill;

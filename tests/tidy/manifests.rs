@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::{assert_none, root};
 
-const MEMBERS: [&str; 5] = ["schema", "processor", "daemon", "hooks", "tests"];
+const MEMBERS: [&str; 6] = ["schema", "processor", "daemon", "hooks", "tests", "tests/preload"];
 
 /// What a crate must never link: arrows point one way, and the hook stays small.
 const BANNED: [(&str, &[&str]); 3] = [

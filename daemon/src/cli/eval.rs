@@ -13,7 +13,7 @@ use remembrancer_processor::recall::{PROFILES, Profile, RecallSettings, SINGLE_L
 use remembrancer_processor::rerank::{CrossEncoder, Rerank};
 
 use super::error::{CliError, Kind};
-use super::output::say;
+use super::output::{complain, say};
 use super::surroundings::Surroundings;
 use crate::causes::with_causes;
 use crate::eval::{Bench, EvalError, Models, Swept, Vectors, Ways};
@@ -147,7 +147,7 @@ fn write_features(sets: &[Dataset], benches: &[Bench<'_>], ways: &Ways, file: fs
 
 fn tell_of_lost_documents(set: &Dataset, bench: &Bench<'_>) {
     if bench.not_memory() > 0 {
-        eprintln!(
+        complain!(
             "{}: {} of {} documents are no memory by the rules of ingest, and can't be found",
             set.name,
             bench.not_memory(),
@@ -194,7 +194,7 @@ fn reranker(surroundings: &Surroundings) -> Result<Option<CrossEncoder>, CliErro
         return Ok(None);
     };
     let reranker = CrossEncoder::from_dir(folder, surroundings.config.device).map_err(EvalError::from)?;
-    eprintln!("reranked by {}", reranker.model_id());
+    complain!("reranked by {}", reranker.model_id());
     Ok(Some(reranker))
 }
 
@@ -208,7 +208,7 @@ fn questions_of_others(sets: &[Dataset], place: usize) -> Vec<&str> {
 }
 
 fn progress(set: &str, left: usize) {
-    eprintln!("{set}: {left} episodes left to embed");
+    complain!("{set}: {left} episodes left to embed");
 }
 
 impl From<EvalError> for CliError {

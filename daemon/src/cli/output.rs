@@ -17,7 +17,12 @@ macro_rules! tell {
     ($($argument:tt)*) => { $crate::cli::output::write(format_args!($($argument)*)) };
 }
 
-pub(in crate::cli) use {say, tell};
+/// Prints a line to standard error as `eprintln!` does, without its panic: where nobody can be told, the exit code has to do.
+macro_rules! complain {
+    ($($argument:tt)*) => { drop(std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{}\n", format_args!($($argument)*)))) };
+}
+
+pub(in crate::cli) use {complain, say, tell};
 
 /// Writes to standard output.
 pub(in crate::cli) fn write(text: fmt::Arguments<'_>) {

@@ -11,6 +11,7 @@ use remembrancer_schema::{
 use super::{Ingest, IngestError};
 use crate::clock;
 use crate::counts::Count;
+use crate::progress::Part;
 use crate::project;
 use crate::scan::KnownFile;
 use crate::source_file::ReadStep;
@@ -192,7 +193,7 @@ impl Ingest {
     fn stored(&mut self, readings: Vec<Reading>, outcomes: &[IngestOutcome]) -> Vec<PathBuf> {
         let mut turns = Vec::new();
         let mut unfinished = Vec::new();
-        self.setup.progress.set_ingest_problem(None);
+        self.setup.progress.works(Part::Ingest);
         self.remove_codes(outcomes);
         for (reading, outcome) in readings.into_iter().zip(outcomes) {
             for (session, at) in &reading.compacted {

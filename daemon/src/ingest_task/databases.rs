@@ -10,6 +10,7 @@ use remembrancer_schema::Layout;
 
 use super::{DOCUMENT_WAIT, Ingest};
 use crate::causes::with_causes;
+use crate::files::is_gone;
 use crate::roots::Session;
 use crate::scan::{self, FileStat};
 use crate::source_file::ReadStep;
@@ -103,8 +104,8 @@ impl Ingest {
     /// Whether a transcript is gone. Of a session that is only known where its database could be read.
     pub(super) fn is_gone(&self, path: &Path) -> bool {
         match self.setup.roots.session(path) {
-            Some(session) => !session.database.exists() || self.databases.lacks(&session),
-            None => !path.exists(),
+            Some(session) => is_gone(&session.database) || self.databases.lacks(&session),
+            None => is_gone(path),
         }
     }
 

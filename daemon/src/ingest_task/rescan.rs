@@ -9,6 +9,7 @@ use remembrancer_processor::Deadline;
 use super::Ingest;
 use crate::causes::with_causes;
 use crate::scan::{self, FileStat, Scan};
+use crate::watch::POLL;
 
 /// When everything is looked at once more after a folder appeared: its own watch has begun by then. Nor is everything looked
 /// at more often than that at hints of the watcher.
@@ -27,12 +28,10 @@ impl Ingest {
 
     /// Looks at all folders: what is new waits in the backfill then, and what is gone is marked.
     pub(super) fn scan(&mut self) {
-        if let Some(watch) = &mut self.watch {
-            for root in self.setup.roots.folders() {
-                watch.follow(root, &self.setup.mailbox);
-            }
-            self.setup.progress.set_polling(watch.is_polling());
+        for root in self.setup.roots.folders() {
+            self.watch.follow(root);
         }
+        self.setup.progress.set_polling(self.watch.is_polling());
         let Scan {
             mut files,
             databases,
@@ -63,7 +62,11 @@ impl Ingest {
         // What changed since the last look is newer than what still waits.
         self.backfill = fresh.into_iter().chain(self.backfill.drain(..)).collect();
         self.setup.progress.set_waiting_files(self.backfill.len());
-        self.next_scan = Deadline::after(self.setup.rescan);
+        self.next_scan = Deadline::after(if self.watch.is_polling() {
+            POLL.min(self.setup.rescan)
+        } else {
+            self.setup.rescan
+        });
         self.settled = Deadline::after(SETTLE);
     }
 

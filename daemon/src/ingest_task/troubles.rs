@@ -8,7 +8,10 @@ use std::sync::Arc;
 use remembrancer_schema::QueryError;
 
 use crate::causes::with_causes;
-use crate::progress::Progress;
+use crate::progress::{MOST_TOLD, Progress};
+
+/// How many files with troubles there are once the log names no more.
+const FIRST_UNTOLD: usize = MOST_TOLD + 1;
 
 /// The files with troubles.
 pub(super) struct Troubles {
@@ -40,7 +43,11 @@ impl Troubles {
     /// The file can't be read now.
     pub(super) fn unreadable(&mut self, path: &Path, problem: String) {
         if self.told.insert(path.to_owned()) {
-            tracing::warn!("{problem}");
+            match self.told.len() {
+                ..=MOST_TOLD => tracing::warn!("{problem}"),
+                FIRST_UNTOLD => tracing::warn!("{problem}; those after it are named by `remembrancer status` alone"),
+                _ => tracing::debug!("{problem}"),
+            }
         }
         self.progress.add_file_problem(path, problem);
     }
@@ -49,7 +56,11 @@ impl Troubles {
     pub(super) fn poison(&mut self, path: &Path, why: &str) {
         self.poisoned.insert(path.to_owned());
         let problem = format!("{}: {why}; the file is left out until the next start", path.display());
-        self.unreadable(path, problem);
+        // A fault of ours is in the log, however many files can't be read.
+        if self.told.insert(path.to_owned()) {
+            tracing::warn!("{problem}");
+        }
+        self.progress.add_file_problem(path, problem);
     }
 
     /// The store refused what the file holds: the first time it is tried once more, the second it is left out. Returns
