@@ -21,6 +21,7 @@ mod legs;
 mod linear;
 mod meaning;
 mod occurrences;
+mod origin;
 mod pasted;
 mod pool;
 mod profile;
@@ -30,6 +31,7 @@ mod recollection;
 mod reranking;
 mod support;
 mod time_words;
+mod untrusted;
 mod weigh;
 mod weights;
 mod work;
@@ -49,14 +51,16 @@ pub use gate::{SAME_TOPIC_COSINE, Silence};
 pub use leg::{Leg, LegRanks};
 pub use legs::{BM25_LIMIT, COARSE_LIMIT, EmbeddingSource, RECENT_LIMIT};
 pub use linear::{AnswerModel, LinearModel};
+pub use origin::is_from_the_web;
 pub use profile::{
     Asking, CONVEX, DEFAULT, ImportanceRule, Lexical, PROFILES, Profile, RRF, RankFusion, Rule, SINGLE_LEGS, UNION, V2, WEIGHTED,
 };
 pub use query::Query;
 pub use rank::{Best, dense_ranks};
-pub use recollection::{CAPS, Caps, Header, block, clean, cut, empty_block, estimated_tokens, standing_block};
+pub use recollection::{CAPS, Caps, Header, block, cut, empty_block, estimated_tokens, standing_block};
 pub use reranking::RERANKED;
 pub use support::{SUPPORT_FEATURES, Support};
+pub use untrusted::{clean, importable};
 pub use weigh::{WEIGHED, Weighed, Weighing};
 
 use crate::deadline::Deadline;

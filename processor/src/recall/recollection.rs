@@ -1,13 +1,15 @@
 //! Recollections as text: the fenced block that is injected as context and written to the recollection file.
 //!
 //! In: chosen episodes with their texts. Out: one block with exactly one opening and one closing marker, within the
-//! caps, without control, bidirectional or zero-width characters. What is inside is data: it can neither close the fence
-//! nor forge a marker.
+//! caps. What is inside is data: [`super::untrusted`] sees to it that it can neither close the fence nor forge a marker, and here
+//! it can't pass for an entry or a line of ours.
 
 use jiff::Timestamp;
 use remembrancer_schema::{EpisodeText, EpisodeUid, UnixMillis};
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::origin;
+use super::untrusted::{clean, importable, with_closed_code};
 use crate::fence::{FENCE_CLOSE, FENCE_OPEN_PREFIX};
 
 /// Bounds on the block. The host shows only a 2 KB preview of hook output over 10,000 characters, so we stay far below.
@@ -41,6 +43,10 @@ impl Caps {
 const ASKED_CHARS: usize = 400;
 /// Characters of the line of files.
 const FILES_CHARS: usize = 240;
+/// Characters of a project's name.
+const PROJECT_CHARS: usize = 60;
+/// Stands behind the heading of an answer for which pages of the web were read: others wrote those.
+const FROM_THE_WEB: &str = " · made from web pages";
 /// Files named in one recollection.
 const FILES: usize = 6;
 
@@ -81,8 +87,7 @@ pub fn block(header: &Header, episodes: &[EpisodeText], caps: Caps) -> (String, 
 }
 
 /// The block for a file that stands from session to session: it tells of no prompt and of no time, so that it changes only
-/// with what it holds. An `@` in it is a full-width one: hosts take `@path` in such a file for an import, and would read what an
-/// old answer names.
+/// with what it holds, and is [`importable`].
 pub fn standing_block(episodes: &[EpisodeText], caps: Caps) -> String {
     let preface = if episodes.is_empty() {
         NOTHING_STANDING
@@ -91,7 +96,7 @@ pub fn standing_block(episodes: &[EpisodeText], caps: Caps) -> String {
     };
     let mut text = format!("{FENCE_OPEN_PREFIX}>\n{preface}\n");
     enter(&mut text, episodes, caps);
-    text.replace('@', "\u{ff20}")
+    importable(&text)
 }
 
 /// Adds as many entries as the caps allow, and the closing marker. Returns how many.
@@ -135,7 +140,7 @@ impl Allowance {
             .min(caps.recollection_chars);
         Self {
             chars,
-            tokens: caps.block_tokens.saturating_sub(estimated_tokens(text) + closing / 4),
+            tokens: caps.block_tokens.saturating_sub(tokens_anywhere(text) + closing.div_ceil(4)),
         }
     }
 }
@@ -146,6 +151,11 @@ pub fn estimated_tokens(text: &str) -> usize {
     ascii.div_ceil(4) + (text.chars().count() - ascii)
 }
 
+/// The tokens of a text where it takes more of them: beside a prompt, or in a file.
+fn tokens_anywhere(text: &str) -> usize {
+    estimated_tokens(&importable(text))
+}
+
 fn entry(number: usize, episode: &EpisodeText, left: Allowance) -> Option<String> {
     let mut chars = left.chars;
     loop {
@@ -153,7 +163,7 @@ fn entry(number: usize, episode: &EpisodeText, left: Allowance) -> Option<String
             return None;
         }
         let entry = entry_within(number, episode, chars);
-        if estimated_tokens(&entry) <= left.tokens {
+        if entry.chars().count() <= left.chars && tokens_anywhere(&entry) <= left.tokens {
             return Some(entry);
         }
         chars = chars * 3 / 4;
@@ -162,34 +172,70 @@ fn entry(number: usize, episode: &EpisodeText, left: Allowance) -> Option<String
 
 fn entry_within(number: usize, episode: &EpisodeText, chars: usize) -> String {
     let heading = heading(number, episode);
-    let files = files_line(episode);
-    let asked = cut(&clean(&episode.prompt), ASKED_CHARS.min(chars / 3));
-    let fixed = heading.chars().count() + files.chars().count() + asked.chars().count() + "Asked: \nAnswer: \n".len();
-    let answer = cut(&clean(&episode.answer), chars.saturating_sub(fixed));
-    let mut entry = heading;
-    for (label, value) in [("Asked: ", asked), ("Answer: ", answer)] {
-        if !value.is_empty() {
-            entry.push_str(label);
-            entry.push_str(&value);
-            entry.push('\n');
-        }
+    let files = files_line(episode, FILES_CHARS.min(chars / 3));
+    let asked = part("Asked:", &episode.prompt, ASKED_CHARS.min(chars / 3));
+    let fixed = heading.chars().count() + files.chars().count() + asked.chars().count();
+    let answer = part("Answer:", &episode.answer, chars.saturating_sub(fixed));
+    [heading, asked, answer, files].concat()
+}
+
+/// A part of an entry with its `label`, of at most `limit` characters with the line's end; empty where nothing of the text is left.
+fn part(label: &str, text: &str, limit: usize) -> String {
+    let fixed = label.chars().count() + " \n".len();
+    let text = marked_off(&clean(text));
+    let text = cut(&text, limit.saturating_sub(fixed));
+    let text = with_closed_code(&text);
+    if text.is_empty() {
+        return String::new();
     }
-    entry.push_str(&files);
-    entry
+    // A code block begins with its line.
+    let gap = if text.starts_with("```") || text.starts_with("~~~") {
+        '\n'
+    } else {
+        ' '
+    };
+    format!("{label}{gap}{text}\n")
+}
+
+/// How lines of ours begin, which no line of a text may.
+const LABELS: [&str; 4] = ["Asked:", "Answer:", "Files:", "Nothing to recall"];
+
+/// `text` with a bar before every further line that could pass for one of ours.
+fn marked_off(text: &str) -> String {
+    let passes = |line: &&str| {
+        let line = line.trim_start();
+        let numbered = line
+            .strip_prefix('[')
+            .is_some_and(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(']'));
+        numbered || LABELS.iter().any(|label| line.starts_with(label))
+    };
+    let lines = text.lines().enumerate().map(|(index, line)| {
+        let bar = if index > 0 && passes(&line) { "| " } else { "" };
+        format!("{bar}{line}")
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn heading(number: usize, episode: &EpisodeText) -> String {
     let date = Timestamp::from_millisecond(episode.created_at.0)
         .unwrap_or(Timestamp::UNIX_EPOCH)
         .strftime("%Y-%m-%d");
-    let project = episode
-        .project_name
-        .as_deref()
-        .map_or_else(|| "no project".to_owned(), |name| cut(&one_line(name), 60));
-    format!("[{number}] {date} · {project} · id {}\n", EpisodeUid::short(&episode.uid))
+    let project = episode.project_name.as_deref().map_or_else(
+        || "no project".to_owned(),
+        |name| cut(&one_line(name).replace('·', "-"), PROJECT_CHARS),
+    );
+    let origin = if origin::is_from_the_web(&episode.facets) {
+        FROM_THE_WEB
+    } else {
+        ""
+    };
+    format!(
+        "[{number}] {date} · {project} · id {}{origin}\n",
+        EpisodeUid::short(&episode.uid)
+    )
 }
 
-fn files_line(episode: &EpisodeText) -> String {
+fn files_line(episode: &EpisodeText, limit: usize) -> String {
     if episode.facets.files.is_empty() {
         return String::new();
     }
@@ -197,7 +243,7 @@ fn files_line(episode: &EpisodeText) -> String {
     let mut line = String::from("Files: ");
     let before = line.len();
     for name in names {
-        if line.chars().count() + name.chars().count() + 2 > FILES_CHARS {
+        if line.chars().count() + name.chars().count() + 2 > limit {
             break;
         }
         if line.len() > before {
@@ -214,87 +260,6 @@ fn files_line(episode: &EpisodeText) -> String {
 
 fn one_line(text: &str) -> String {
     clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Makes stored text safe to stand inside the fence: no terminal escapes, no control, bidirectional, zero-width or
-/// private-use characters, no marker of ours in any spelling, no runs of blank lines.
-pub fn clean(text: &str) -> String {
-    let visible: String = without_escapes(text).chars().filter_map(visible_char).collect();
-    let unmarked = without_markers(&visible);
-    let mut lines: Vec<&str> = Vec::new();
-    for line in unmarked.lines().map(str::trim_end) {
-        if !(line.is_empty() && lines.last().is_none_or(|last: &&str| last.is_empty())) {
-            lines.push(line);
-        }
-    }
-    lines.join("\n").trim().to_owned()
-}
-
-/// Drops ANSI control sequences (`ESC [ … letter`), which would otherwise leave their parameters behind.
-fn without_escapes(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c == '\u{1b}' && chars.peek() == Some(&'[') {
-            chars.next();
-            for parameter in chars.by_ref() {
-                if ('\u{40}'..='\u{7e}').contains(&parameter) {
-                    break;
-                }
-            }
-        } else {
-            kept.push(c);
-        }
-    }
-    kept
-}
-
-fn visible_char(c: char) -> Option<char> {
-    match c {
-        '\n' => Some('\n'),
-        '\t' | '\u{2028}' | '\u{2029}' | '\u{85}' => Some(' '),
-        _ if c.is_control() => None,
-        // Zero-width, joiners of no script we need, soft hyphen, bidirectional controls, tags, private use, the BOM.
-        '\u{ad}'
-        | '\u{61c}'
-        | '\u{180e}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e000}'..='\u{f8ff}'
-        | '\u{e0000}'..='\u{e0fff}'
-        | '\u{f0000}'.. => None,
-        _ => Some(c),
-    }
-}
-
-/// Names of tags that no text inside may carry: our own marker, and those by which a host speaks with authority.
-const TAG_NAMES: [&str; 4] = [
-    "remembrancer-recollections",
-    "system-reminder",
-    "user-prompt-submit-hook",
-    "local-command-stdout",
-];
-
-/// Breaks every spelling of those names by putting a space for each hyphen.
-fn without_markers(text: &str) -> String {
-    TAG_NAMES.iter().fold(text.to_owned(), |text, name| without_name(&text, name))
-}
-
-fn without_name(text: &str, name: &str) -> String {
-    let folded = text.to_ascii_lowercase();
-    let mut kept = String::with_capacity(text.len());
-    let mut from = 0;
-    while let Some(found) = folded[from..].find(name) {
-        let start = from + found;
-        kept.push_str(&text[from..start]);
-        kept.push_str(&text[start..start + name.len()].replace('-', " "));
-        from = start + name.len();
-    }
-    kept.push_str(&text[from..]);
-    kept
 }
 
 /// `text` within `limit` characters: cut at a sentence's end if one lies in the second half, else at a word's, and never
