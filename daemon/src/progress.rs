@@ -326,7 +326,11 @@ impl Progress {
                 .filter_map(|(thread, beacon)| beacon.job_finding(thread, now_ns)),
         );
         for (part, problem) in &*lock(&self.part_problems) {
-            findings.push(Finding::new(State::Degraded, part.as_str(), format!("{}: {problem}", part.failing())));
+            findings.push(Finding::new(
+                State::Degraded,
+                part.as_str(),
+                format!("{}: {problem}", part.failing()),
+            ));
         }
         if self.is_polling.load(Ordering::Relaxed) {
             findings.push(Finding::new(
