@@ -68,10 +68,10 @@ impl Count {
 
 /// How often each was met.
 #[derive(Debug, Default)]
-pub(crate) struct Counts([AtomicU64; Count::ALL.len()]);
+pub(crate) struct Tally([AtomicU64; Count::ALL.len()]);
 
-impl Counts {
-    /// Counts `times` more of `what`.
+impl Tally {
+    /// Tally `times` more of `what`.
     pub(crate) fn add(&self, what: Count, times: u64) {
         self.0[what as usize].fetch_add(times, Ordering::Relaxed);
     }
@@ -99,12 +99,12 @@ mod tests {
 
     #[test]
     fn each_is_counted_by_itself_and_under_a_name_of_its_own() {
-        let counts = Counts::default();
+        let tally = Tally::default();
         for (times, what) in Count::ALL.into_iter().enumerate() {
             assert_eq!(what as usize, times, "the order of ALL is that of the kinds");
-            counts.add(what, times as u64);
+            tally.add(what, times as u64);
         }
-        let met = counts.met();
+        let met = tally.met();
         assert_eq!(
             met.len(),
             Count::ALL.len() - 1,

@@ -13,7 +13,7 @@ use remembrancer_processor::ingest::Agent;
 use remembrancer_schema::{Damage, IngestOutcome, Pause, UnixMillis};
 use tokio::sync::Notify;
 
-use crate::counts::{Count, Counts};
+use crate::counts::{Count, Tally};
 use crate::health::{Beacon, Finding, State};
 use crate::scan::ScanProblem;
 
@@ -86,7 +86,7 @@ pub(crate) struct Progress {
     embed_micros: AtomicU64,
     paused: Mutex<Option<Pause>>,
     damage: Mutex<Option<Damage>>,
-    counts: Counts,
+    tally: Tally,
     /// The monotonic instant at which it was last noticed that a hook had given up, 0 for never.
     gave_up_ns: AtomicU64,
     /// Transcripts that wait to be read.
@@ -240,12 +240,12 @@ impl Progress {
 
     /// Counts what was passed over, given up or late.
     pub(crate) fn count(&self, what: Count, times: u64) {
-        self.counts.add(what, times);
+        self.tally.add(what, times);
     }
 
     /// What was counted, by name.
     pub(crate) fn counted(&self) -> BTreeMap<&'static str, u64> {
-        self.counts.met()
+        self.tally.met()
     }
 
     /// What hooks noted that had waited in vain, or had not asked for that.
@@ -299,7 +299,7 @@ impl Progress {
             problems
                 .push("the database is damaged; start the daemon again, which looks through it and says what to do".to_owned());
         }
-        let panics = self.counts.of(Count::JobPanicked);
+        let panics = self.tally.of(Count::JobPanicked);
         if panics > 0 {
             problems.push(format!(
                 "the program failed on {panics} jobs, which is a fault to report; see its log"

@@ -72,5 +72,5 @@ fn every_case_has_its_row_and_every_row_its_tests() {
 #[test]
 fn a_name_may_be_of_several_cases() {
     assert_eq!(cases_in("tc_22_tc_46_two_firings"), [22, 46]);
-    assert_eq!(cases_in("a_tc_of_nothing"), []);
+    assert!(cases_in("a_tc_of_nothing").is_empty());
 }

@@ -121,7 +121,7 @@ mod tests {
     fn recall_is_degraded_by_a_tenth_of_the_latest() {
         let late = ["embedding-late".to_owned()];
         let mut recalls = RecallStatistics::default();
-        let mut record = |recalls: &mut RecallStatistics, times: usize, reason, degradations: &[String]| {
+        let record = |recalls: &mut RecallStatistics, times: usize, reason, degradations: &[String]| {
             for _ in 0..times {
                 recalls.record(Duration::ZERO, false, reason, degradations);
             }
