@@ -12,7 +12,7 @@ use remembrancer_schema::{
 };
 use serde_json::{Value, json};
 
-use crate::drift;
+use crate::{drift, recovery};
 
 pub(crate) use recall::{Offline, in_scope};
 
@@ -295,7 +295,9 @@ pub(crate) fn forget(writer: &mut Writer, target: &ForgetTarget, now: UnixMillis
     // A reader in the middle of a query keeps the log's bytes; it is done in a moment. One more try and not many, since each
     // may hold the one writer for the whole busy timeout: the rest is the next upkeep's. What was forgotten is, either way.
     let log_emptied = forgotten.log_emptied || writer.checkpoint().unwrap_or(false);
-    Ok(json!({"forgotten": forgotten.episodes, "turns": forgotten.turn_uids.len(), "log_emptied": log_emptied}))
+    Ok(
+        json!({"forgotten": forgotten.episodes, "turns": forgotten.turn_uids.len(), "log_emptied": log_emptied, "set_aside_removed": forgotten.set_aside_removed}),
+    )
 }
 
 /// What the store holds, for `status`.
@@ -304,7 +306,9 @@ pub(crate) fn forget(writer: &mut Writer, target: &ForgetTarget, now: UnixMillis
 /// The store's error.
 pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, ControlError> {
     let stats = reader.stats()?;
-    let (passed_over, notices) = drift::status(&stats);
+    let recovery = reader.recovery()?;
+    let (passed_over, mut notices) = drift::status(&stats);
+    notices.extend(recovery.as_ref().map(recovery::notice));
     let paused = match reader.paused()?.filter(|pause| pause.holds_at(now)) {
         Some(Pause::Indefinite) => json!("until resumed"),
         Some(Pause::Until(until)) => json!(rfc3339(until)),
@@ -331,6 +335,7 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
         "instructed": reader.instruction_files()?.into_iter().map(|file| file.path).collect::<Vec<_>>(),
         "passed_over": passed_over,
         "notices": notices,
+        "recovery": recovery,
         "problems_by_file": stats.problems.iter().map(|problem| json!({
             "file": problem.path,
             "kind": problem.kind,

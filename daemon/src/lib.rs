@@ -39,6 +39,7 @@ mod project;
 mod reason;
 mod recall_task;
 mod recollection_files;
+mod recovery;
 mod reranker;
 mod roots;
 mod scan;

@@ -205,8 +205,10 @@ impl Progress {
             ));
         }
         if *lock(&self.damage) == Some(Damage::Database) {
-            problems
-                .push("the database is damaged; start the daemon again, which looks through it and says what to do".to_owned());
+            problems.push(
+                "the database is damaged; start the daemon again, which sets it aside and makes it anew from what can be read"
+                    .to_owned(),
+            );
         }
         let panics = self.panics.load(Ordering::Relaxed);
         if panics > 0 {

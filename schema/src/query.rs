@@ -22,7 +22,7 @@ mod plans;
 mod recency;
 mod recollections;
 mod sessions;
-mod settings;
+pub(crate) mod settings;
 mod sources;
 mod stats;
 pub(crate) mod targets;

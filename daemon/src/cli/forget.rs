@@ -63,6 +63,12 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
     };
     ask::print(&done, arguments.json, |done| {
         say!("Forgotten: {}, for good.", counted(&done["forgotten"], "episode", "episodes"));
+        if done["set_aside_removed"].as_u64() > Some(0) {
+            say!(
+                "Removed as well, since it may stand there: {} that had been set aside.",
+                counted(&done["set_aside_removed"], "damaged database", "damaged databases")
+            );
+        }
     });
     Ok(())
 }

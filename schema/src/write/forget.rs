@@ -4,13 +4,18 @@
 
 use rusqlite::{Connection, named_params};
 
-use super::{Writer, embeddings, empty_log, index};
+use super::{Writer, embeddings, empty_log, index, replay};
 use crate::copy::leftovers;
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, ProjectId, SessionId, TurnUid};
+use crate::migrate::set_meta;
 use crate::query::targets;
+use crate::recovery::set_aside_files;
 use crate::rows::{ForgetTarget, Forgotten};
 use crate::units::UnixMillis;
+
+/// Key in `_meta`: whether bytes of what was forgotten may be left, since a kill came before they were removed.
+pub(super) const TO_SCRUB: &str = "to_scrub";
 
 impl Writer {
     /// Forgets whole turns for good: their uids become tombstones, and no byte of their text is left in the database, in
@@ -28,28 +33,34 @@ impl Writer {
             let detail = format!("{prefix} names {} episodes, not one", turns.len());
             return Err(QueryError::Invalid { act: ACT, detail });
         }
-        let episodes = self.within(ACT, |db| {
+        let choice = replay::forgotten(&turns, now);
+        let episodes = self.decide(ACT, choice, |db| {
             let touched = remove_turns(db, &turns, now)?;
             clean_up(db, target, &touched)?;
+            set_meta(db, TO_SCRUB, "1")?;
             Ok(touched.episodes.len() as u64)
         })?;
         self.scrub().map_err(&failed)?;
         let log_emptied = empty_log(&self.db).map_err(&failed)?;
-        for copy in leftovers(&self.path) {
-            fs_err::remove_file(&copy).map_err(|source| QueryError::Invalid {
+        let set_aside_removed = set_aside_files(&self.path).len();
+        leftovers(&self.path)
+            .iter()
+            .try_for_each(fs_err::remove_file)
+            .map_err(|source| QueryError::Invalid {
                 act: "remove an old copy of the database",
                 detail: source.to_string(),
             })?;
-        }
+        set_meta(&self.db, TO_SCRUB, "").map_err(&failed)?;
         Ok(Forgotten {
             episodes,
             turn_uids: turns,
             log_emptied,
+            set_aside_removed,
         })
     }
 
     /// Removes what deleting alone leaves: tokens in the index's segments, and freed pages.
-    fn scrub(&self) -> rusqlite::Result<()> {
+    pub(super) fn scrub(&self) -> rusqlite::Result<()> {
         self.db
             .execute("INSERT INTO episodes_fts (episodes_fts) VALUES ('optimize')", [])?;
         let mut vacuum = self.db.prepare("PRAGMA incremental_vacuum")?;
@@ -84,6 +95,16 @@ pub(super) fn bury(db: &Connection, turn: TurnUid, now: UnixMillis) -> rusqlite:
     db.prepare_cached("INSERT OR IGNORE INTO tombstones (uid, created_at) VALUES (:turn, :now)")?
         .execute(named_params! {":turn": turn, ":now": now})?;
     Ok(())
+}
+
+/// Removes turns that the journal says were forgotten, with what repeats them; gives how many episodes went.
+pub(super) fn forget_again(db: &Connection, turns: &[TurnUid], now: UnixMillis) -> rusqlite::Result<u64> {
+    let touched = remove_turns(db, turns, now)?;
+    if !touched.episodes.is_empty() {
+        // By what they were named is not known any more: projects that are left empty go, as with a folder's.
+        clean_up(db, &ForgetTarget::Path(String::new()), &touched)?;
+    }
+    Ok(touched.episodes.len() as u64)
 }
 
 fn remove_turns(db: &Connection, turns: &[TurnUid], now: UnixMillis) -> rusqlite::Result<Touched> {

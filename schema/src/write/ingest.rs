@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
+pub(crate) use content::content_hash;
 use content::{Content, Texts, goes_further, texts_of};
 use episodes::{Stored, is_copied, stored_episodes};
 use sessions::Session;

@@ -21,17 +21,19 @@ impl<'e> Content<'e> {
     pub(super) fn of(episode: &'e NewEpisode) -> rusqlite::Result<Self> {
         let facets =
             serde_json::to_string(&episode.facets).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-        let mut hash = Sha256::new();
-        for text in [&episode.prompt, &episode.answer, &facets] {
-            hash.update((text.len() as u64).to_le_bytes());
-            hash.update(text);
-        }
-        Ok(Self {
-            episode,
-            facets,
-            hash: hash.finalize().into(),
-        })
+        let hash = content_hash([&episode.prompt, &episode.answer, &facets]);
+        Ok(Self { episode, facets, hash })
     }
+}
+
+/// The hash of the texts of an episode: prompt, answer, and facets as they are stored.
+pub(crate) fn content_hash(texts: [&str; 3]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize().into()
 }
 
 /// The texts of an episode, to tell whether one copy of it goes further than another.
