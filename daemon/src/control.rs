@@ -12,7 +12,7 @@ use remembrancer_schema::{
 };
 use serde_json::{Value, json};
 
-use crate::drift;
+use crate::{drift, recovery};
 
 pub(crate) use forget::{forget, forget_preview, forget_target};
 pub(crate) use recall::{Offline, in_scope};
@@ -262,7 +262,9 @@ pub(crate) fn open_rereads(reader: &Reader) -> Result<u64, QueryError> {
 /// The store's error.
 pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, ControlError> {
     let stats = reader.stats()?;
-    let (passed_over, notices) = drift::status(&stats);
+    let recovery = reader.recovery()?;
+    let (passed_over, mut notices) = drift::status(&stats);
+    notices.extend(recovery.as_ref().map(recovery::notice));
     let paused = match reader.paused()?.filter(|pause| pause.holds_at(now)) {
         Some(Pause::Indefinite) => json!("until resumed"),
         Some(Pause::Until(until)) => json!(rfc3339(until)),
@@ -289,6 +291,7 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
         "instructed": reader.instruction_files()?.into_iter().map(|file| file.path).collect::<Vec<_>>(),
         "passed_over": passed_over,
         "notices": notices,
+        "recovery": recovery,
         "problems_by_file": stats.problems.iter().map(|problem| json!({
             "file": problem.path,
             "kind": problem.kind,

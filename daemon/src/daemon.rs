@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use remembrancer_hooks::places::Places;
-use remembrancer_schema::{Pause, Reader, Writer};
+use remembrancer_schema::{Pause, Reader, Writer, open_or_rebuild};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -162,9 +162,9 @@ impl Opened {
         opened
     }
 
-    /// Blocks for as long as a check of the store takes, a migration, or a new index.
+    /// Blocks for as long as a check of the store takes, a migration, a new index, or a new database in place of a damaged one.
     fn open(database: &Path, recollections: &Path) -> anyhow::Result<Self> {
-        let mut writer = Writer::open(database)?;
+        let mut writer = open_or_rebuild(database, clock::now())?;
         private_folder(recollections)?;
         recollection_files::prune(recollections);
         let reader = Reader::open(database)?;

@@ -41,6 +41,7 @@ mod project;
 mod reason;
 mod recall_task;
 mod recollection_files;
+mod recovery;
 mod reranker;
 mod retention;
 mod roots;

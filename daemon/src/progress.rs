@@ -296,8 +296,10 @@ impl Progress {
             ));
         }
         if *lock(&self.damage) == Some(Damage::Database) {
-            problems
-                .push("the database is damaged; start the daemon again, which looks through it and says what to do".to_owned());
+            problems.push(
+                "the database is damaged; start the daemon again, which sets it aside and makes it anew from what can be read"
+                    .to_owned(),
+            );
         }
         let panics = self.tally.of(Count::JobPanicked);
         if panics > 0 {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use crate::error::CopyError;
+use crate::recovery::is_of_recovery;
 use crate::system;
 
 /// Ends the name of a copy that is not complete.
@@ -34,8 +35,17 @@ pub(crate) fn migration_copies(database: &Path) -> Vec<(u32, PathBuf)> {
     copies
 }
 
-/// What of our own making beside the database may hold its contents: copies, and the parts of copies that a crash left.
+/// What of our own making beside the database may hold its contents: copies, the parts of copies that a crash left,
+/// and damaged files that were set aside.
 pub(crate) fn leftovers(database: &Path) -> Vec<PathBuf> {
+    let of_recovery = beside(database).into_iter().filter(|(rest, _)| is_of_recovery(rest));
+    let mut leftovers = copies(database);
+    leftovers.extend(of_recovery.map(|(_, path)| path));
+    leftovers
+}
+
+/// The copies that migrations left, and the parts of copies that a crash left.
+pub(crate) fn copies(database: &Path) -> Vec<PathBuf> {
     let copies = migration_copies(database).into_iter().map(|(_, path)| path);
     let parts = beside(database)
         .into_iter()
@@ -44,7 +54,7 @@ pub(crate) fn leftovers(database: &Path) -> Vec<PathBuf> {
 }
 
 /// Files whose names begin with the database's, with the rest of their names.
-fn beside(database: &Path) -> Vec<(String, PathBuf)> {
+pub(crate) fn beside(database: &Path) -> Vec<(String, PathBuf)> {
     let (Some(folder), Some(name)) = (database.parent(), database.file_name().and_then(|name| name.to_str())) else {
         return Vec::new();
     };

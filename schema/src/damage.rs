@@ -8,7 +8,7 @@ use crate::error::QueryError;
 pub enum Damage {
     /// The full-text index alone: [`crate::Writer::rebuild_index`] mends it.
     Index,
-    /// The database: the next opening looks through it, and says what to do.
+    /// The database: the next start looks through it, sets it aside and makes it anew ([`crate::open_or_rebuild`]).
     Database,
 }
 

@@ -136,6 +136,16 @@ impl OpenError {
         }
     }
 
+    /// For what can't be done with the journal of the database at `path`; for `map_err`.
+    pub(crate) fn journal(path: &Path) -> impl Fn(io::Error) -> Self {
+        let path = crate::journal::Journal::path_of(path);
+        move |source| Self::Io {
+            act: "keep the journal of your choices in",
+            path: path.clone(),
+            source,
+        }
+    }
+
     /// As [`OpenError::sqlite`], for `map_err`.
     pub(crate) fn at<'a>(path: &'a Path, act: &'static str) -> impl Fn(rusqlite::Error) -> Self + 'a {
         move |source| Self::sqlite(path, act, source)
@@ -144,7 +154,10 @@ impl OpenError {
 
 fn corrupt_remedy(path: &Path) -> String {
     let path = path.display();
-    format!("move it aside (mv '{path}' '{path}.damaged') and start the daemon again, which reads the transcripts anew")
+    format!(
+        "start the daemon, which sets it aside and makes it anew from what can be read of it; or move it aside yourself \
+         (mv '{path}' '{path}.damaged'), and the daemon reads the transcripts anew"
+    )
 }
 
 fn future_remedy(path: &Path, backup: Option<&Path>) -> String {
@@ -247,6 +260,17 @@ pub enum QueryError {
         /// What is wrong with it.
         detail: String,
     },
+    /// The journal could not be written, so nothing was done.
+    #[error("cannot {act}: {} can't be written", .path.display())]
+    Journal {
+        /// What was tried.
+        act: &'static str,
+        /// The journal.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
     /// A copy of the database failed.
     #[error("cannot copy the database to {}", .path.display())]
     Copy {
@@ -286,7 +310,12 @@ impl QueryError {
                         | ErrorCode::SchemaChanged
                 )
             ),
-            Self::Interrupted { .. } | Self::Busy { .. } | Self::Full { .. } | Self::Corrupt { .. } | Self::Copy { .. } => false,
+            Self::Interrupted { .. }
+            | Self::Busy { .. }
+            | Self::Full { .. }
+            | Self::Corrupt { .. }
+            | Self::Journal { .. }
+            | Self::Copy { .. } => false,
         }
     }
 

@@ -24,6 +24,7 @@ mod error;
 mod sqlite_error;
 
 mod copy;
+mod journal;
 mod migrate;
 mod open;
 mod system;
@@ -45,6 +46,7 @@ mod foreign;
 mod audit;
 #[cfg(any(test, feature = "testing"))]
 mod states;
+mod recovery;
 
 #[cfg(test)]
 mod testing;
@@ -60,6 +62,7 @@ pub use foreign::{Catalogue, ForeignDatabase, ForeignError, ForeignMessage, Fore
 pub use fts_query::MatchExpression;
 pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
 pub use query::{Bm25Hits, FieldWeights, Reader, SHORTEST_PREFIX, Scope};
+pub use recovery::{Recovery, backups, open_or_rebuild, set_aside_and_rebuild, set_aside_files};
 pub use rows::{
     BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeText, Facets, ForgetTarget, Forgotten, Importance, IngestBatch,
     IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount,

@@ -19,11 +19,11 @@ use crate::system;
 use crate::vec_extension;
 
 /// `RMBR` in ASCII: marks the file as ours (SQLite's `application_id`).
-const APPLICATION_ID: i32 = 0x524D_4252;
+pub(crate) const APPLICATION_ID: i32 = 0x524D_4252;
 /// How long a statement waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes a page: an embedding row of 1.7 KB fills 4,096 badly, and 8,192 well (four a page).
-const PAGE_SIZE: u32 = 8192;
+pub(crate) const PAGE_SIZE: u32 = 8192;
 /// Pages in the write-ahead log after which a commit moves them into the database: 16 MB.
 const CHECKPOINT_PAGES: u32 = 2_000;
 /// The write-ahead log is cut to this after a checkpoint, in bytes.
@@ -189,9 +189,17 @@ fn check_after_crash(db: &Connection, path: &Path) -> Result<bool, OpenError> {
     if migrate::meta(db, CLEAN_SHUTDOWN).map_err(&check)?.as_deref() != Some("0") {
         return Ok(false);
     }
+    self::check(db, path)
+}
+
+/// Looks through the file, and says whether the full-text index is damaged.
+///
+/// # Errors
+/// [`OpenError::Corrupt`] where anything else is.
+pub(crate) fn check(db: &Connection, path: &Path) -> Result<bool, OpenError> {
     let findings = match quick_check(db) {
         Err(error) if error.sqlite_extended_error_code() == Some(SQLITE_CORRUPT_VTAB) => return Ok(true),
-        findings => findings.map_err(&check)?,
+        findings => findings.map_err(OpenError::at(path, "check"))?,
     };
     match findings.iter().find(|finding| *finding != "ok" && !is_about_index(finding)) {
         Some(finding) => Err(OpenError::Corrupt {
@@ -215,12 +223,17 @@ fn is_about_index(finding: &str) -> bool {
 }
 
 fn migrate_error(path: &Path, source: crate::error::MigrateError) -> OpenError {
+    use crate::error::CopyError;
     use crate::error::MigrateError::{Copy, Statement};
     use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DiskFull};
     match source {
         Statement { source, .. } if matches!(source.sqlite_error_code(), Some(DatabaseBusy | DatabaseCorrupt | DiskFull)) => {
             OpenError::sqlite(path, "migrate", source)
         }
+        Copy {
+            source: CopyError::Sqlite(source),
+            ..
+        } if source.sqlite_error_code() == Some(DatabaseCorrupt) => OpenError::sqlite(path, "copy before migrating", source),
         Statement { .. } | Copy { .. } => OpenError::Migrate {
             path: path.to_owned(),
             source,
@@ -249,7 +262,7 @@ fn prepare_folder(path: &Path) -> Result<(), OpenError> {
 }
 
 /// Takes the lock that serialises opening; it is released when the file is dropped.
-fn lock_file(path: &Path) -> Result<fs_err::File, OpenError> {
+pub(crate) fn lock_file(path: &Path) -> Result<fs_err::File, OpenError> {
     let path = with_suffix(path, ".lock");
     let failed = |act| {
         let path = path.clone();

@@ -23,7 +23,7 @@ mod recency;
 mod recollections;
 mod retention;
 mod sessions;
-mod settings;
+pub(crate) mod settings;
 mod sources;
 mod stats;
 mod stored;

@@ -26,6 +26,20 @@ pub(crate) fn is_private(metadata: &Metadata) -> bool {
     metadata.permissions().mode() & 0o077 == 0
 }
 
+/// Takes away from group and others what they may do with a file that exists.
+pub(crate) fn tighten_file(path: &Path) -> io::Result<()> {
+    if is_private(&fs_err::metadata(path)?) {
+        return Ok(());
+    }
+    fs_err::set_permissions(path, permissions(0o600))
+}
+
+/// Has the disk know what the folder of `path` holds: a file that was renamed there stays so after a power cut.
+pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    fs_err::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
 /// Which file it is in its file system, whatever it is called.
 pub(crate) fn inode(metadata: &Metadata) -> u64 {
     metadata.ino()

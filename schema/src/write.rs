@@ -9,11 +9,12 @@ use crate::analysis::ANALYSIS_VERSION;
 use crate::copy::copy_database;
 use crate::damage::Damage;
 use crate::error::{OpenError, QueryError};
-use crate::ids::{EpisodeId, ProjectId, TurnUid};
+use crate::ids::{EpisodeId, ProjectId, SessionId, TurnUid};
+use crate::journal::{Choice, Journal};
 use crate::lengths;
 use crate::migrate::{meta, set_meta};
 use crate::open::{self, CLEAN_SHUTDOWN};
-use crate::rows::Pause;
+use crate::rows::{Pause, SessionKey};
 use crate::units::UnixMillis;
 
 mod embeddings;
@@ -24,6 +25,7 @@ mod ingest;
 mod instructions;
 mod log_key;
 mod recollection;
+mod replay;
 mod retention;
 mod sources;
 
@@ -32,7 +34,6 @@ pub(crate) use exclusion::excluded_paths;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use index::columns as indexed_columns;
 pub(crate) use index::parse_facets;
-#[cfg(any(test, feature = "testing"))]
 pub(crate) use ingest::content_hash;
 
 /// Key in `_meta`: until when ingest and embedding rest, or `indefinite`.
@@ -49,6 +50,8 @@ const REINDEXED_TO: &str = "reindexed_to";
 pub struct Writer {
     db: Connection,
     path: PathBuf,
+    /// What the user decided, outside of the database.
+    journal: Journal,
     damage: Option<Damage>,
     /// Whether the next opening is to look through the file, though this one ends in order.
     distrusted: bool,
@@ -57,21 +60,27 @@ pub struct Writer {
 impl Writer {
     /// Opens the store for writing: makes the folder (0700) and the file (0600), tightens the modes of old ones,
     /// migrates an older file after copying it aside, and checks the file if the last writer did not close in order.
-    /// A damaged full-text index is rebuilt at once.
+    /// A damaged full-text index is rebuilt at once, and what the journal beside the file says that the user decided is true of it
+    /// afterwards, whatever the file is: fresh, or put back from an older copy.
     ///
     /// # Errors
     /// [`OpenError`], each with the path and, where there is one, the remedy.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let opened = open::open_writer(path)?;
+        let new_id = replay::new_id(&opened.db).map_err(OpenError::at(path, "read"))?;
+        let (journal, lines) = Journal::open(path, &new_id).map_err(OpenError::journal(path))?;
         let mut writer = Self {
             db: opened.db,
             path: path.to_owned(),
+            journal,
             damage: None,
             distrusted: false,
         };
         if opened.index_damaged {
             tracing::warn!("the full-text index is damaged and is rebuilt from the stored texts");
             index::rebuild(&mut writer.db).map_err(OpenError::at(path, "rebuild the full-text index of"))?;
+            // What was found of the index may have hidden what else there is.
+            open::check(&writer.db, path)?;
         }
         lengths::fill(&mut writer.db).map_err(OpenError::at(path, "measure the texts of"))?;
         // A store that has episodes and does not say who indexed them is older than the index: they are indexed step by step.
@@ -79,6 +88,7 @@ impl Writer {
             let version = ANALYSIS_VERSION.to_string();
             set_meta(&writer.db, INDEX_ANALYSIS, &version).map_err(OpenError::at(path, "write to"))?;
         }
+        writer.follow_journal(&lines)?;
         Ok(writer)
     }
 
@@ -135,12 +145,9 @@ impl Writer {
     /// # Errors
     /// What SQLite reports.
     pub fn set_paused(&mut self, pause: Option<Pause>) -> Result<(), QueryError> {
-        let value = match pause {
-            None => String::new(),
-            Some(Pause::Indefinite) => "indefinite".to_owned(),
-            Some(Pause::Until(until)) => until.0.to_string(),
-        };
-        self.within("set the pause", |db| set_meta(db, PAUSED, &value))
+        let value = pause_value(pause);
+        let choice = replay::pause_choice(pause);
+        self.decide("set the pause", choice, |db| set_meta(db, PAUSED, &value))
     }
 
     /// Adds to a named counter.
@@ -240,6 +247,33 @@ impl Writer {
             .map_err(|(_, source)| QueryError::at("close the database")(source))
     }
 
+    /// Does what the user decided: first the journal has it, on the disk, then `work` is done in one transaction. What is killed
+    /// between the two is done by the next opening; what the database refuses is taken out of the journal again.
+    fn decide<T>(
+        &mut self,
+        act: &'static str,
+        choice: Choice,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, QueryError> {
+        let mark = self.journal.append(&[choice]).map_err(|source| QueryError::Journal {
+            act,
+            path: self.journal.path().to_owned(),
+            source,
+        })?;
+        let position = self.journal.position();
+        let done = self.within(act, |db| {
+            let value = work(db)?;
+            set_meta(db, replay::JOURNAL, &position)?;
+            Ok(value)
+        });
+        if done.is_err()
+            && let Err(error) = self.journal.take_back(mark)
+        {
+            tracing::warn!(act, %error, "what was refused stays in the journal: the next start does it");
+        }
+        done
+    }
+
     /// Runs `work` in one immediate transaction.
     fn within<T>(
         &mut self,
@@ -262,6 +296,40 @@ impl Writer {
 /// Whether the store is new: no analysis is noted, and nothing waits for one.
 fn lacks_analysis(db: &Connection) -> rusqlite::Result<bool> {
     Ok(meta(db, INDEX_ANALYSIS)?.is_none() && !db.prepare("SELECT 1 FROM episodes")?.exists([])?)
+}
+
+/// The row of a session, made if there is none.
+pub(crate) fn keep_session(db: &Connection, agent: &str, external_id: &str) -> rusqlite::Result<SessionId> {
+    let key = SessionKey {
+        agent: agent.to_owned(),
+        external_id: external_id.to_owned(),
+    };
+    ingest::session_id(db, &key)
+}
+
+/// Bytes kept free in the row of an episode that has no embedding.
+pub(crate) fn embedding_room(db: &Connection) -> rusqlite::Result<i64> {
+    embeddings::embedding_size(db)
+}
+
+/// Makes anew what is made from the tables: the full-text index at once, and the codes of the vectors as soon as a model is set,
+/// since then every vector of that model is given its code.
+pub(crate) fn rebuild_derived(db: &mut Connection) -> rusqlite::Result<()> {
+    index::rebuild(db)?;
+    db.execute(
+        "DELETE FROM _meta WHERE key IN (:model, :dimension, :journal)",
+        [EMBEDDING_MODEL, EMBEDDING_DIMENSION, replay::JOURNAL],
+    )?;
+    Ok(())
+}
+
+/// A pause as it is stored.
+fn pause_value(pause: Option<Pause>) -> String {
+    match pause {
+        None => String::new(),
+        Some(Pause::Indefinite) => "indefinite".to_owned(),
+        Some(Pause::Until(until)) => until.0.to_string(),
+    }
 }
 
 fn known_project(db: &Connection, keys: &[String]) -> rusqlite::Result<Option<ProjectId>> {

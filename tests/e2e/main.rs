@@ -12,6 +12,7 @@ mod as_transcripts;
 mod bad_input;
 mod budget;
 mod cli;
+mod damage;
 mod databases;
 mod deleted_and_rewritten;
 mod disk_full;

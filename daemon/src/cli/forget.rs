@@ -78,6 +78,12 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
                 "Another program is reading the database: until it ends, the log beside it keeps bytes of them. They go as soon as the daemon finds it possible."
             );
         }
+        if done["set_aside_removed"].as_u64() > Some(0) {
+            say!(
+                "Removed as well, since it may stand there: {} that had been set aside.",
+                counted(&done["set_aside_removed"], "damaged database", "damaged databases")
+            );
+        }
         if done["caught_up"] == false && arguments.id.is_none() {
             say!(
                 "Not everything that stands in the transcripts was read before: what comes from there later is remembered. `remembrancer status --flush`, then do this again, if that is not what you want."

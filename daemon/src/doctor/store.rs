@@ -17,7 +17,7 @@ use super::Check;
 use super::host::probe_session;
 use crate::causes::with_causes;
 use crate::roots::Roots;
-use crate::{clock, drift, system};
+use crate::{clock, drift, recovery, system};
 
 const MEMORY: &str = "memory";
 
@@ -64,6 +64,8 @@ pub(crate) fn database(reader: &Reader) -> Result<Vec<Check>, QueryError> {
     checks.push(formats(&passed_over));
     let warn = |notice| Check::warning(MEMORY, notice, "see whether there is a newer version, or report the kind");
     checks.extend(notices.into_iter().map(warn));
+    let recovered = reader.recovery()?;
+    checks.extend(recovered.map(|recovery| Check::warning(MEMORY, recovery::found(&recovery), recovery::remedy(&recovery))));
     let deadline = Deadline::after(LOOK_THROUGH);
     reader.set_deadline_check(Some(Box::new(move || deadline.has_passed())));
     checks.push(match reader.damages() {
@@ -108,7 +110,7 @@ fn whole(damages: &[String]) -> Check {
         Some(damage) => Check::failed(
             MEMORY,
             format!("the database is damaged: {damage}"),
-            "start the daemon again, which mends its index or says what to do",
+            "start the daemon again, which mends its index, or sets the file aside and makes it anew from what can be read",
         ),
     }
 }

@@ -1,12 +1,13 @@
 //! What the user set and what projects are called: pause, exclusions, instruction files, aliases, counters, tombstones.
 //! In go keys, out come values. Each is small and read whole.
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::Reader;
 use crate::error::QueryError;
 use crate::ids::{ProjectId, TurnUid};
 use crate::migrate::meta;
+use crate::recovery::{self, Recovery};
 use crate::rows::{InstructionFile, Pause};
 use crate::units::UnixMillis;
 use crate::write::{PAUSED, current_model, excluded_paths};
@@ -69,20 +70,7 @@ impl Reader {
     /// # Errors
     /// What SQLite reports.
     pub fn instruction_files(&self) -> Result<Vec<InstructionFile>, QueryError> {
-        let read = |row: &Row<'_>| {
-            Ok(InstructionFile {
-                path: row.get(0)?,
-                line: Some(row.get(1)?).filter(|line: &String| !line.is_empty()),
-                folder: row.get(2)?,
-                made: row.get(3)?,
-                tracked: row.get(4)?,
-            })
-        };
-        self.run("read the instruction files", |db| {
-            db.prepare_cached("SELECT path, line, folder, made, tracked FROM instruction_files ORDER BY folder, path, line")?
-                .query_map([], read)?
-                .collect()
-        })
+        self.run("read the instruction files", stored_instruction_files)
     }
 
     /// Whether and how long ingest and embedding rest. Whether it still holds tells [`Pause::holds_at`].
@@ -90,16 +78,7 @@ impl Reader {
     /// # Errors
     /// What SQLite reports.
     pub fn paused(&self) -> Result<Option<Pause>, QueryError> {
-        self.run("read the pause", |db| {
-            Ok(match meta(db, PAUSED)?.as_deref() {
-                None | Some("") => None,
-                Some(until) => Some(
-                    until
-                        .parse()
-                        .map_or(Pause::Indefinite, |until| Pause::Until(UnixMillis(until))),
-                ),
-            })
-        })
+        self.run("read the pause", stored_pause)
     }
 
     /// The named counters, by name.
@@ -115,15 +94,51 @@ impl Reader {
         })
     }
 
-    /// The uids of forgotten turns, for a journal beside the database.
+    /// What the database was made of, if it was damaged once and the damaged file is still there.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn recovery(&self) -> Result<Option<Recovery>, QueryError> {
+        self.run("read what the database was made of", recovery::noted)
+    }
+
+    /// The uids of forgotten turns.
     ///
     /// # Errors
     /// What SQLite reports.
     pub fn tombstones(&self) -> Result<Vec<TurnUid>, QueryError> {
-        self.run("read the tombstones", |db| {
-            db.prepare_cached("SELECT uid FROM tombstones ORDER BY created_at, uid")?
-                .query_map([], |row| row.get(0))?
-                .collect()
-        })
+        self.run("read the tombstones", stored_tombstones)
     }
+}
+
+pub(crate) fn stored_pause(db: &Connection) -> rusqlite::Result<Option<Pause>> {
+    Ok(match meta(db, PAUSED)?.as_deref() {
+        None | Some("") => None,
+        Some(until) => Some(
+            until
+                .parse()
+                .map_or(Pause::Indefinite, |until| Pause::Until(UnixMillis(until))),
+        ),
+    })
+}
+
+pub(crate) fn stored_instruction_files(db: &Connection) -> rusqlite::Result<Vec<InstructionFile>> {
+    let read = |row: &Row<'_>| {
+        Ok(InstructionFile {
+            path: row.get(0)?,
+            line: Some(row.get(1)?).filter(|line: &String| !line.is_empty()),
+            folder: row.get(2)?,
+            made: row.get(3)?,
+            tracked: row.get(4)?,
+        })
+    };
+    db.prepare_cached("SELECT path, line, folder, made, tracked FROM instruction_files ORDER BY folder, path, line")?
+        .query_map([], read)?
+        .collect()
+}
+
+pub(crate) fn stored_tombstones(db: &Connection) -> rusqlite::Result<Vec<TurnUid>> {
+    db.prepare_cached("SELECT uid FROM tombstones ORDER BY created_at, uid")?
+        .query_map([], |row| row.get(0))?
+        .collect()
 }

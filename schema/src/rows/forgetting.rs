@@ -57,4 +57,6 @@ pub struct Forgotten {
     /// Whether the write-ahead log could be emptied; if not, a reader was busy, and [`crate::Writer::finish_forgetting`]
     /// has to run again before the forgotten bytes are gone from the disk.
     pub log_emptied: bool,
+    /// Damaged files that had been set aside, and are removed, since what is forgotten may stand in them.
+    pub set_aside_removed: usize,
 }

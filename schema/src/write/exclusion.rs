@@ -8,6 +8,7 @@ use super::ingest::{hand_over, session_id};
 use super::{Writer, embeddings, index};
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, SessionId};
+use crate::journal::Choice;
 use crate::query::targets::{self, is_under};
 use crate::rows::SessionKey;
 use crate::units::UnixMillis;
@@ -19,11 +20,11 @@ impl Writer {
     /// # Errors
     /// What SQLite reports.
     pub fn exclude_path(&mut self, path: &str, now: UnixMillis) -> Result<u64, QueryError> {
-        self.within("exclude a folder", |db| {
-            db.prepare_cached("INSERT OR IGNORE INTO exclusions (path, created_at) VALUES (:path, :now)")?
-                .execute(named_params! {":path": path, ":now": now})?;
-            hide(db, &targets::under_path(db, path)?)
-        })
+        let choice = Choice::Exclude {
+            path: path.to_owned(),
+            at: now.0,
+        };
+        self.decide("exclude a folder", choice, |db| exclude_path(db, path, now))
     }
 
     /// Whether this very folder was excluded by [`Writer::exclude_path`].
@@ -43,11 +44,8 @@ impl Writer {
     /// # Errors
     /// What SQLite reports.
     pub fn include_path(&mut self, path: &str) -> Result<u64, QueryError> {
-        self.within("include a folder", |db| {
-            db.prepare_cached("DELETE FROM exclusions WHERE path = :path")?
-                .execute([path])?;
-            show_uncovered(db)
-        })
+        let choice = Choice::Include { path: path.to_owned() };
+        self.decide("include a folder", choice, |db| include_path(db, path))
     }
 
     /// Keeps a session out, known or not yet. Gives how many of its episodes were hidden.
@@ -55,14 +53,11 @@ impl Writer {
     /// # Errors
     /// What SQLite reports.
     pub fn exclude_session(&mut self, session: &SessionKey) -> Result<u64, QueryError> {
-        self.within("exclude a session", |db| {
-            let id = session_id(db, session)?;
-            db.prepare_cached("UPDATE sessions SET excluded = 1 WHERE id = :id")?
-                .execute([id])?;
-            let mut statement = db.prepare_cached("SELECT id FROM episodes WHERE session_id = :id")?;
-            let ids: Vec<EpisodeId> = statement.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?;
-            hide(db, &ids)
-        })
+        let choice = Choice::ExcludeSession {
+            agent: session.agent.clone(),
+            session: session.external_id.clone(),
+        };
+        self.decide("exclude a session", choice, |db| exclude_session(db, session))
     }
 
     /// Deletes what is hidden of an excluded session, without tombstones: it is the exclusion that keeps it out. What another
@@ -108,12 +103,39 @@ impl Writer {
     /// # Errors
     /// What SQLite reports.
     pub fn include_session(&mut self, session: &SessionKey) -> Result<u64, QueryError> {
-        self.within("include a session", |db| {
-            db.prepare_cached("UPDATE sessions SET excluded = 0 WHERE agent = :agent AND external_id = :id")?
-                .execute(named_params! {":agent": session.agent, ":id": session.external_id})?;
-            show_uncovered(db)
-        })
+        let choice = Choice::IncludeSession {
+            agent: session.agent.clone(),
+            session: session.external_id.clone(),
+        };
+        self.decide("include a session", choice, |db| include_session(db, session))
     }
+}
+
+pub(super) fn exclude_path(db: &Connection, path: &str, now: UnixMillis) -> rusqlite::Result<u64> {
+    db.prepare_cached("INSERT OR IGNORE INTO exclusions (path, created_at) VALUES (:path, :now)")?
+        .execute(named_params! {":path": path, ":now": now})?;
+    hide(db, &targets::under_path(db, path)?)
+}
+
+pub(super) fn include_path(db: &Connection, path: &str) -> rusqlite::Result<u64> {
+    db.prepare_cached("DELETE FROM exclusions WHERE path = :path")?
+        .execute([path])?;
+    show_uncovered(db)
+}
+
+pub(super) fn exclude_session(db: &Connection, session: &SessionKey) -> rusqlite::Result<u64> {
+    let id = session_id(db, session)?;
+    db.prepare_cached("UPDATE sessions SET excluded = 1 WHERE id = :id")?
+        .execute([id])?;
+    let mut statement = db.prepare_cached("SELECT id FROM episodes WHERE session_id = :id")?;
+    let ids: Vec<EpisodeId> = statement.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    hide(db, &ids)
+}
+
+pub(super) fn include_session(db: &Connection, session: &SessionKey) -> rusqlite::Result<u64> {
+    db.prepare_cached("UPDATE sessions SET excluded = 0 WHERE agent = :agent AND external_id = :id")?
+        .execute(named_params! {":agent": session.agent, ":id": session.external_id})?;
+    show_uncovered(db)
 }
 
 /// The excluded folders.

@@ -4,17 +4,18 @@
 
 use rusqlite::{Connection, named_params};
 
-use super::{Writer, embeddings, empty_log, index};
+use super::{Writer, embeddings, empty_log, index, replay};
 use crate::copy::leftovers;
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, ProjectId, SessionId, TurnUid};
 use crate::migrate::{meta, set_meta};
 use crate::query::targets;
+use crate::recovery::set_aside_files;
 use crate::rows::{ForgetTarget, Forgotten};
 use crate::units::UnixMillis;
 
 /// Key in `_meta`: `1` from the moment in which turns are forgotten until no byte of them is left in the file.
-const UNSCRUBBED: &str = "unscrubbed";
+pub(super) const UNSCRUBBED: &str = "unscrubbed";
 
 impl Writer {
     /// Forgets whole turns for good: their uids become tombstones, and no byte of their text is left in the database, in
@@ -41,7 +42,9 @@ impl Writer {
             let detail = format!("{prefix} names {} episodes, not one", turns.len());
             return Err(QueryError::Invalid { act: ACT, detail });
         }
-        let episodes = self.within(ACT, |db| {
+        let set_aside_removed = set_aside_files(&self.path).len();
+        let choice = replay::forgotten(&turns, now);
+        let episodes = self.decide(ACT, choice, |db| {
             let touched = remove_turns(db, &turns, |turn| bury(db, turn, now))?;
             clean_up(db, target, &touched)?;
             leave_unscrubbed(db)?;
@@ -51,6 +54,7 @@ impl Writer {
             episodes,
             turn_uids: turns,
             log_emptied: false,
+            set_aside_removed,
         })
     }
 
@@ -132,6 +136,16 @@ pub(super) fn leave_untitled(db: &Connection, session: SessionId) -> rusqlite::R
             .execute([session])?;
     }
     Ok(())
+}
+
+/// Removes turns that the journal says were forgotten, with what repeats them; gives how many episodes went.
+pub(super) fn forget_again(db: &Connection, turns: &[TurnUid], now: UnixMillis) -> rusqlite::Result<u64> {
+    let touched = remove_turns(db, turns, |turn| bury(db, turn, now))?;
+    if !touched.episodes.is_empty() {
+        // By what they were named is not known any more: projects that are left empty go, as with a folder's.
+        clean_up(db, &ForgetTarget::Path(String::new()), &touched)?;
+    }
+    Ok(touched.episodes.len() as u64)
 }
 
 /// Removes turns; `bury` keeps each from coming back.

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-#[cfg(any(test, feature = "testing"))]
 pub(crate) use content::content_hash;
 use content::{Content, Texts, goes_further, texts_of};
 use episodes::{Stored, is_copied, stored_episodes};

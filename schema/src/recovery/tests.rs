@@ -1,0 +1,322 @@
+//! Damage of every kind, and what comes back of it.
+
+use std::os::unix::fs::PermissionsExt;
+
+use rstest::rstest;
+use tempfile::TempDir;
+
+use super::*;
+use crate::testing::{MODEL, Store, batch, session, turn, turn_uid};
+use crate::{ForgetTarget, Reader};
+
+const NOW: UnixMillis = UnixMillis(1_795_000_000_000);
+const TURNS: u8 = 200;
+
+/// A store of many pages: turns with long and short texts, vectors, one turn forgotten, one session and one folder kept out. The
+/// journal is gone, as in a store of an older version, so that what was decided has to come from the damaged file.
+fn closed_store(folder: &TempDir, in_order: bool) -> PathBuf {
+    let path = folder.path().join("memory.db");
+    let mut store = Store::new();
+    let turns = (1..=TURNS).map(|number| turn(number, &format!("s{}", number % 4), &[text(number).as_str()]));
+    store.writer.ingest(&batch(turns.collect())).expect("stores");
+    store.embed();
+    let forgotten = crate::EpisodeUid::of(&turn_uid(3), 0).to_string();
+    store.writer.forget(&ForgetTarget::Episode(forgotten), NOW).expect("forgets");
+    store.writer.exclude_path("/home/ada/kept-out", NOW).expect("excludes");
+    store.writer.exclude_session(&session("s0")).expect("excludes");
+    let copied = store.path.clone();
+    if in_order {
+        store.writer.checkpoint().expect("folds");
+    }
+    for suffix in ["", "-wal"] {
+        fs_err::copy(with_suffix(&copied, suffix), with_suffix(&path, suffix)).expect("copies");
+    }
+    path
+}
+
+/// Every seventh is long enough to go on on other pages.
+fn text(number: u8) -> String {
+    let length = if number.is_multiple_of(7) { 3_000 } else { 20 };
+    format!("case{number} {}", "some words that fill a row ".repeat(length))
+}
+
+fn overwrite(path: &Path, pages: std::ops::Range<usize>) {
+    let mut bytes = fs_err::read(path).expect("reads");
+    for (place, byte) in bytes[pages.start * 8192..pages.end * 8192].iter_mut().enumerate() {
+        *byte = (place * 31 + place / 7) as u8;
+    }
+    fs_err::write(path, bytes).expect("writes");
+}
+
+fn pages(path: &Path) -> usize {
+    fs_err::read(path).expect("reads").len() / 8192
+}
+
+/// The numbers of the turns that are there.
+fn there(path: &Path) -> Vec<u8> {
+    let reader = Reader::open(path).expect("opens");
+    let ids = reader.episodes_of(&ForgetTarget::All).expect("reads");
+    let texts = reader.texts_with_hidden(&ids).expect("reads");
+    let mut numbers: Vec<u8> = texts
+        .iter()
+        .map(|episode| {
+            let word = episode.prompt.split(' ').next().expect("has a word");
+            let number: u8 = word["case".len()..].parse().expect("is one of ours");
+            assert_eq!(episode.prompt, text(number));
+            assert_eq!(episode.uid, crate::EpisodeUid::of(&turn_uid(number), 0));
+            number
+        })
+        .collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+fn rebuild(path: &Path) -> Recovery {
+    drop(open_or_rebuild(path, NOW).expect("is made anew"));
+    let reader = Reader::open(path).expect("opens");
+    assert_eq!(reader.damages().expect("looks"), [""; 0]);
+    reader.recovery().expect("reads").expect("was made anew")
+}
+
+fn mode(path: &Path) -> u32 {
+    fs_err::metadata(path).expect("is there").permissions().mode() & 0o777
+}
+
+#[test]
+fn every_row_of_a_whole_file_is_read_past_sqlite_from_file_and_log() {
+    for in_order in [true, false] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = closed_store(&folder, in_order);
+        assert_eq!(
+            fs_err::metadata(with_suffix(&path, "-wal")).expect("is there").len() == 0,
+            in_order
+        );
+        let target = folder.path().join("other.db");
+        let db = open::open_writer(&target).expect("opens").db;
+        let salvaged = salvage::salvage(&path, &db).expect("salvages");
+        let expected = Salvaged {
+            episodes: u64::from(TURNS) - 1,
+            unreadable: 0,
+        };
+        assert_eq!(salvaged, expected);
+        db.execute("ATTACH :path AS old", [path.to_str().expect("is text")])
+            .expect("attaches");
+        for columns in [
+            "SELECT uid, turn_uid, generation, origin, turn, part, importance, importance_rule, created_at, updated_at, accessed_at,
+                 access_count, shown_count, hidden, content_hash, embedding FROM TABLE.episodes ORDER BY uid",
+            "SELECT cwd, git_branch, prompt, answer, facets, uid FROM TABLE.episode_texts JOIN TABLE.episodes ON id = episode_id",
+            "SELECT agent, external_id, title, cwd, git_branch, started_at, compacted_at, excluded FROM TABLE.sessions",
+            "SELECT agent, path, kind, device, inode, generation, missing FROM TABLE.sources",
+            "SELECT uid, created_at FROM TABLE.tombstones",
+            "SELECT path, created_at FROM TABLE.exclusions",
+            "SELECT name FROM TABLE.embedding_models",
+        ] {
+            let (new, old) = (columns.replace("TABLE", "main"), columns.replace("TABLE", "old"));
+            let differences: i64 = db
+                .query_row(
+                    &format!(
+                        "SELECT (SELECT count(*) FROM (SELECT * FROM ({new}) EXCEPT SELECT * FROM ({old})))
+                              + (SELECT count(*) FROM (SELECT * FROM ({old}) EXCEPT SELECT * FROM ({new})))"
+                    ),
+                    [],
+                    |row| row.get(0),
+                )
+                .expect("compares");
+            assert_eq!(differences, 0, "{columns}");
+        }
+    }
+}
+
+#[rstest]
+#[case::the_first_page(0.0, 0.0)]
+#[case::pages_at_the_beginning(0.0, 0.1)]
+#[case::pages_in_the_middle(0.4, 0.6)]
+#[case::pages_at_the_end(0.8, 1.0)]
+fn tc_37_what_can_be_read_of_a_damaged_file_comes_back(#[case] from: f64, #[case] to: f64) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = closed_store(&folder, true);
+    let all = pages(&path);
+    let (from, to) = ((all as f64 * from) as usize, ((all as f64 * to) as usize).max(1));
+    overwrite(&path, from..to);
+    let damaged = pages(&path);
+    let recovery = rebuild(&path);
+    let there = there(&path);
+    assert_eq!(there.len() as u64, recovery.salvaged);
+    assert!(!there.contains(&3), "what was forgotten");
+    let share = there.len() as f64 / f64::from(TURNS - 1);
+    // A long text is lost with any of its pages.
+    assert!(share > 0.3 || recovery.whole, "{share}: {recovery:?}");
+    assert!(there.len() as u64 + recovery.unreadable <= u64::from(TURNS), "{recovery:?}");
+    assert_eq!(pages(&recovery.set_aside), damaged, "all of it");
+    assert_eq!((mode(&path), mode(&recovery.set_aside)), (0o600, 0o600));
+    assert!(
+        recovery
+            .set_aside
+            .to_string_lossy()
+            .ends_with("memory.db.damaged-20261118T110640Z"),
+        "{recovery:?}"
+    );
+    let found = Reader::open(&path).expect("opens").stats().expect("counts");
+    assert_eq!(found.episodes, recovery.salvaged);
+}
+
+#[test]
+fn tc_37_a_file_that_was_cut_in_half() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = closed_store(&folder, true);
+    let bytes = fs_err::read(&path).expect("reads");
+    fs_err::write(&path, &bytes[..bytes.len() / 2 + 1_000]).expect("cuts");
+    let recovery = rebuild(&path);
+    assert!(!recovery.whole && recovery.salvaged > 0, "{recovery:?}");
+    assert_eq!(there(&path).len() as u64, recovery.salvaged);
+}
+
+#[test]
+fn tc_37_damage_of_what_is_made_from_the_tables_loses_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = closed_store(&folder, true);
+    let db = Connection::open(&path).expect("opens");
+    let roots: Vec<usize> = db
+        .prepare("SELECT rootpage FROM sqlite_schema WHERE name LIKE 'episodes_vec_vector%' OR name = 'idx_episodes_turn'")
+        .expect("prepares")
+        .query_map([], |row| row.get::<_, i64>(0).map(|page| page as usize))
+        .expect("reads")
+        .collect::<Result<_, _>>()
+        .expect("reads");
+    drop(db);
+    assert_eq!(roots.len(), 2);
+    for root in roots {
+        overwrite(&path, root - 1..root);
+    }
+    let recovery = rebuild(&path);
+    assert_eq!(
+        (recovery.whole, recovery.salvaged, recovery.unreadable),
+        (true, u64::from(TURNS) - 1, 0)
+    );
+    assert_eq!(there(&path).len(), usize::from(TURNS) - 1);
+    let mut writer = Writer::open(&path).expect("opens");
+    writer.set_embedding_model(MODEL, 8).expect("sets");
+    let reader = Reader::open(&path).expect("opens");
+    assert_eq!(
+        reader.embedding_backlog(MODEL, 999).expect("reads").len(),
+        0,
+        "vectors are kept, and given their codes"
+    );
+    let position = reader.sources().expect("reads")[0].position.clone();
+    assert_eq!(position.read_offset.0, 100, "nothing has to be read again");
+}
+
+#[test]
+fn tc_37_a_backup_gives_what_can_not_be_read_and_a_damaged_backup_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = closed_store(&folder, true);
+    let backups = folder.path().join("backups");
+    fs_err::create_dir(&backups).expect("makes");
+    let good = backups.join("memory-2026-11-27.db");
+    fs_err::copy(&path, &good).expect("copies");
+    fs_err::write(backups.join("memory-2026-11-28.db"), [7; 20_000]).expect("writes");
+    fs_err::write(backups.join("memory-2026-11-29.db.part"), [7; 20_000]).expect("writes");
+    overwrite(&path, 0..pages(&path) / 2);
+    let recovery = rebuild(&path);
+    assert_eq!(recovery.backup.as_ref(), Some(&good));
+    assert!(
+        recovery.unreadable > 0 && recovery.salvaged < u64::from(TURNS) - 1,
+        "{recovery:?}"
+    );
+    assert_eq!(there(&path).len(), usize::from(TURNS) - 1);
+    assert!(good.exists());
+}
+
+#[test]
+fn what_the_journal_says_holds_of_what_was_salvaged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = closed_store(&folder, true);
+    drop(Writer::open(&path).expect("opens, and makes a journal"));
+    let mut writer = Writer::open(&path).expect("opens");
+    writer.set_paused(Some(crate::Pause::Indefinite)).expect("pauses");
+    let forgotten = crate::EpisodeUid::of(&turn_uid(9), 0).to_string();
+    let before = fs_err::read(&path).expect("reads");
+    writer.forget(&ForgetTarget::Episode(forgotten), NOW).expect("forgets");
+    drop(writer);
+    // The file as it was before that, damaged.
+    for suffix in ["-wal", "-shm"] {
+        remove(&with_suffix(&path, suffix)).expect("removes");
+    }
+    fs_err::write(&path, before).expect("writes");
+    overwrite(&path, 0..1);
+    rebuild(&path);
+    let there = there(&path);
+    assert!(!there.contains(&9) && !there.contains(&3) && there.contains(&10), "{there:?}");
+    let reader = Reader::open(&path).expect("opens");
+    assert_eq!(reader.paused().expect("reads"), Some(crate::Pause::Indefinite));
+    assert_eq!(reader.exclusions().expect("reads"), ["/home/ada/kept-out"]);
+}
+
+#[test]
+fn killed_at_any_moment_of_the_swap_it_goes_on() {
+    for moment in 0..4 {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = closed_store(&folder, true);
+        overwrite(&path, 0..1);
+        let aside = with_suffix(&path, ".damaged-20261118T110640Z");
+        // As a kill leaves it: while the new one was made; once it was; with the log moved; with the database moved.
+        let moved = |from: &Path, to: &Path| fs_err::rename(from, to).expect("moves");
+        let made = if moment == 0 { REBUILDING } else { REBUILT };
+        drop(Writer::open(&with_suffix(&path, made)).expect("makes").close());
+        if moment >= 2 {
+            moved(&with_suffix(&path, "-wal"), &with_suffix(&aside, "-wal"));
+        }
+        if moment >= 3 {
+            moved(&path, &aside);
+        }
+        drop(open_or_rebuild(&path, NOW).expect("goes on"));
+        assert_eq!(set_aside_files(&path), [aside.clone()], "{moment}");
+        assert!(moment < 2 || with_suffix(&aside, "-wal").exists(), "{moment}");
+        assert!(!with_suffix(&path, REBUILDING).exists() && !with_suffix(&path, REBUILT).exists());
+    }
+}
+
+#[test]
+fn three_damaged_files_are_kept_and_forget_removes_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = closed_store(&folder, true);
+    for day in 0..4 {
+        overwrite(&path, 0..1);
+        drop(open_or_rebuild(&path, UnixMillis(NOW.0 + day * 86_400_000)).expect("is made anew"));
+    }
+    let kept = set_aside_files(&path);
+    assert_eq!(kept.len(), 3);
+    assert!(kept[2].to_string_lossy().contains("20261121"), "{kept:?}");
+    let mut writer = Writer::open(&path).expect("opens");
+    let forgotten = writer
+        .forget(&ForgetTarget::Matching("case12".to_owned()), NOW)
+        .expect("forgets");
+    assert_eq!((forgotten.episodes, forgotten.set_aside_removed), (1, 3));
+    assert_eq!(set_aside_files(&path).len(), 0);
+    assert_eq!(
+        Reader::open(&path).expect("opens").recovery().expect("reads"),
+        None,
+        "nothing to tell any more"
+    );
+}
+
+#[test]
+fn tc_36_a_lock_a_newer_version_and_a_stranger_are_no_damage() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = closed_store(&folder, true);
+    let db = Connection::open(&path).expect("opens");
+    db.pragma_update(None, "user_version", LATEST + 1).expect("sets");
+    drop(db);
+    let refused = |path: &Path| {
+        let before = fs_err::read(path).expect("reads");
+        let error = open_or_rebuild(path, NOW).expect_err("is refused");
+        assert_eq!((set_aside_files(path).len(), fs_err::read(path).expect("reads")), (0, before));
+        error
+    };
+    assert!(matches!(refused(&path), OpenError::Future { .. }));
+    let stranger = folder.path().join("other.db");
+    Connection::open(&stranger)
+        .and_then(|db| db.execute_batch("CREATE TABLE theirs (x)"))
+        .expect("makes");
+    assert!(matches!(refused(&stranger), OpenError::Foreign { .. }));
+}

@@ -1,0 +1,213 @@
+//! A database that is damaged under the daemon, or while none runs: set aside at the next start, made anew from all that is left, and
+//! never silently. What the user decided holds, and what was forgotten stays so.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use remembrancer_hooks::protocol::Request;
+use remembrancer_tests::{DaemonProcess, Sandbox, any_file_holds, eventually, sandbox, topic};
+use rstest::rstest;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::PATIENCE;
+
+const PAGE: usize = 8_192;
+
+/// A memory of three transcripts, of which one is deleted since; the user has forgotten a turn, kept a folder out and made a pause.
+fn lived_in(sandbox: &Sandbox, end: Signal) -> Lived {
+    sandbox.transcript("gone", "shop").topics(0..60);
+    sandbox.transcript("live", "shop").topics(100..140);
+    sandbox.transcript("hidden", "secret").topics(200..203);
+    let daemon = sandbox.start();
+    daemon.flush();
+    fs_err::remove_file(sandbox.transcript("gone", "shop").path()).unwrap();
+    let forgotten = id_of(sandbox, &topic(110).0);
+    assert_eq!(sandbox.json(&["forget", &forgotten, "--yes"])["forgotten"], 1);
+    let secret = sandbox.project("secret");
+    assert_eq!(sandbox.json(&["exclude", &secret])["hidden"], 3);
+    sandbox.json(&["pause"]);
+    daemon.flush();
+    daemon.stop(end);
+    Lived {
+        database: sandbox.places().database_file(),
+        secret,
+    }
+}
+
+struct Lived {
+    database: PathBuf,
+    secret: String,
+}
+
+impl Lived {
+    fn damage(&self, of: impl FnOnce(&mut Vec<u8>)) {
+        let mut bytes = fs_err::read(&self.database).unwrap();
+        of(&mut bytes);
+        fs_err::write(&self.database, bytes).unwrap();
+    }
+}
+
+fn id_of(sandbox: &Sandbox, prompt: &str) -> String {
+    let found = sandbox
+        .episodes()
+        .into_iter()
+        .find(|episode| episode.prompt == prompt)
+        .unwrap();
+    found.uid.to_string()
+}
+
+fn garbage(bytes: &mut [u8]) {
+    for (place, byte) in bytes.iter_mut().enumerate() {
+        *byte = (place * 37 + place / 11) as u8;
+    }
+}
+
+/// Starts a daemon on what is damaged, and gives it with what its status says of it.
+fn start_on_damage(sandbox: &Sandbox) -> (DaemonProcess<'_>, Value) {
+    // Until a daemon has made it anew, a hook is silent.
+    let shop = sandbox.project("shop");
+    assert_eq!(sandbox.hook("asks-early", &shop, &topic(1).0).stdout, "");
+    let daemon = sandbox.start();
+    let status = daemon.status();
+    let log = daemon.log();
+    assert!(log.contains("ERROR") && log.contains("set aside"), "{log}");
+    (daemon, status)
+}
+
+#[rstest]
+#[case::the_first_page(0.0, 0.0)]
+#[case::pages_in_the_middle(0.45, 0.6)]
+fn tc_37_damaged_pages(#[case] from: f64, #[case] to: f64) {
+    let sandbox = sandbox!();
+    let lived = lived_in(&sandbox, Signal::KILL);
+    fold_in(&sandbox);
+    lived.damage(|bytes| {
+        let page = |share: f64| (bytes.len() as f64 * share) as usize / PAGE;
+        let range = page(from) * PAGE..page(to).max(page(from) + 1) * PAGE;
+        garbage(&mut bytes[range]);
+    });
+    came_back(&sandbox, &lived, 20);
+}
+
+#[test]
+fn tc_37_a_file_cut_in_half() {
+    let sandbox = sandbox!();
+    let lived = lived_in(&sandbox, Signal::TERM);
+    lived.damage(|bytes| bytes.truncate(bytes.len() / 2));
+    came_back(&sandbox, &lived, 5);
+}
+
+/// Moves what the log of a killed daemon holds into the file, so that damage of the file is damage; then another is killed, which
+/// leaves its mark in the log: without it the file is trusted.
+fn fold_in(sandbox: &Sandbox) {
+    sandbox.start().stop(Signal::TERM);
+    sandbox.start().stop(Signal::KILL);
+}
+
+/// Checks that a daemon starts on it, what it tells, and what came back; of the deleted transcript at least so many episodes.
+fn came_back(sandbox: &Sandbox, lived: &Lived, at_least: u64) {
+    let (daemon, status) = start_on_damage(sandbox);
+    let recovery = status["recovery"].clone();
+    let aside = recovery["set_aside"].as_str().unwrap().to_owned();
+    assert!(
+        aside.starts_with(&format!("{}.damaged-", lived.database.display())),
+        "{aside}"
+    );
+    let mode = fs_err::metadata(&aside).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let notices = status["notices"].to_string();
+    assert!(notices.contains(&aside) && notices.contains("made anew"), "{notices}");
+    // What the user decided.
+    assert_eq!(status["paused"], "until resumed");
+    assert_eq!(status["excluded"], serde_json::json!([lived.secret]));
+    sandbox.json(&["resume"]);
+    daemon.flush();
+    eventually("the transcripts to be read again", PATIENCE, || {
+        (daemon.status()["ingest"]["transcripts_waiting"] == 0).then_some(())
+    });
+    let prompts = sandbox.prompts();
+    let has = |number: u32| prompts.contains(&topic(number).0);
+    assert!(!has(110), "what was forgotten, though its transcript is there");
+    assert!(
+        (100..140).filter(|number| *number != 110).all(has),
+        "what is still in a transcript"
+    );
+    assert!(!(200..203).any(has), "what is kept out");
+    let gone = (0..60).filter(|number| has(*number)).count() as u64;
+    assert!(gone >= at_least, "{gone} of the deleted transcript came back; {recovery}");
+    let mut unique = prompts.clone();
+    unique.dedup();
+    assert_eq!(unique, prompts, "nothing twice");
+    assert_eq!(daemon.status()["problems"], serde_json::json!([]));
+    // Found by its words, as anything else.
+    let kept = (0..60).find(|number| has(*number)).unwrap();
+    let reply = daemon.recall("asks", &sandbox.project("shop"), &topic(kept).0);
+    assert!(reply.context.contains(&format!("case{kept}")), "{reply:?}");
+    let doctor = String::from_utf8(sandbox.run(&["doctor"]).stdout).unwrap();
+    assert!(doctor.contains(&aside) && doctor.contains("rm -f"), "{doctor}");
+    forget_reaches_it(sandbox, &daemon, kept, &aside);
+}
+
+/// What is forgotten is nowhere, the damaged file included, and the notice ends with it.
+fn forget_reaches_it(sandbox: &Sandbox, daemon: &DaemonProcess<'_>, kept: u32, aside: &str) {
+    let id = id_of(sandbox, &topic(kept).0);
+    let done = sandbox.json(&["forget", &id, "--yes"]);
+    assert_eq!((&done["forgotten"], &done["set_aside_removed"]), (&1.into(), &1.into()));
+    assert!(!std::path::Path::new(aside).exists());
+    let words = format!("case{kept} ");
+    eventually("no file to hold it", PATIENCE, || {
+        any_file_holds(&sandbox.places().data_dir(), words.as_bytes())
+            .is_none()
+            .then_some(())
+    });
+    let status = daemon.status();
+    assert_eq!(
+        (&status["recovery"], &status["notices"]),
+        (&Value::Null, &serde_json::json!([]))
+    );
+}
+
+#[test]
+fn tc_15_a_deleted_transcript_keeps_its_episodes_through_damage() {
+    let sandbox = sandbox!();
+    let lived = lived_in(&sandbox, Signal::TERM);
+    // The header alone: every row can be read.
+    lived.damage(|bytes| garbage(&mut bytes[..100]));
+    let (daemon, status) = start_on_damage(&sandbox);
+    assert_eq!(
+        (&status["recovery"]["salvaged"], &status["recovery"]["unreadable"]),
+        (&102.into(), &0.into())
+    );
+    sandbox.json(&["resume"]);
+    daemon.flush();
+    let status = daemon.status();
+    assert_eq!((&status["episodes"], &status["hidden"]), (&102.into(), &3.into()));
+    assert_eq!(status["transcripts_missing"], 1, "it is known whose transcript is gone");
+    let session = sandbox
+        .episodes()
+        .into_iter()
+        .find(|episode| episode.prompt == topic(5).0)
+        .unwrap()
+        .session;
+    assert_eq!(session, "gone");
+    daemon.embed_all();
+    assert_eq!(daemon.status()["embedded"], 99);
+}
+
+#[test]
+fn tc_37_choices_survive_a_database_that_was_removed() {
+    let sandbox = sandbox!();
+    let lived = lived_in(&sandbox, Signal::TERM);
+    for suffix in ["", "-wal", "-shm"] {
+        fs_err::remove_file(format!("{}{suffix}", lived.database.display())).ok();
+    }
+    let daemon = sandbox.start();
+    assert_eq!(daemon.status()["paused"], "until resumed");
+    sandbox.json(&["resume"]);
+    daemon.flush();
+    daemon.ask(&Request::Flush);
+    let prompts = sandbox.prompts();
+    assert_eq!(prompts.len(), 39);
+    assert!(!prompts.contains(&topic(110).0));
+}
