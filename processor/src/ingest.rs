@@ -36,7 +36,7 @@ use remembrancer_schema::{ByteOffset, SessionUpdate, UnixMillis};
 pub use agent::{Agent, Context, Home, Piece, ReadFile, Shape};
 pub use episode::{GrowingTurn, episodes};
 pub use problem::{LineProblem, ProblemKind};
-pub use redact::redact;
+pub use redact::{REDACTION_VERSION, redact};
 pub use turn::{Step, Turn};
 
 use line::{Line, LineSplitter};

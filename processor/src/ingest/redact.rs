@@ -3,13 +3,14 @@
 //! A secret that is cut first loses its shape, and its beginning would stay. So every text that is kept goes through
 //! [`redact`] before it is cut, or through [`redact_head`] where only a short head of a long text is kept.
 //!
-//! Rules are data (see [`rules`]): a pattern, the fixed strings one of which must be there for it to match, and a check
+//! Rules are data (see [`rules`], [`tokens`], [`written`], and `docs/redaction.md`): a pattern, the fixed strings one of which must be there for it to match, and a check
 //! of what it found. One pass over the text finds which fixed strings occur; only their rules run, so that ordinary text
 //! costs one scan. Redacting twice changes nothing.
 
 mod judge;
 mod rules;
 mod tokens;
+mod written;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,7 +20,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Captures, Regex};
 
 use judge::Found;
-use rules::RULES;
+use rules::{Rule, SHAPED};
+use tokens::{KINDS, TOKENS};
+use written::WRITTEN;
 
 use super::text;
 
@@ -27,19 +30,72 @@ use super::text;
 /// beginning is known too.
 const AHEAD: usize = 4 * 1024;
 
+/// The version of the rules: raised whenever a rule, a list or a judgement changes what is redacted. By it one can tell what was
+/// stored under older rules; 1 were those before it had a number.
+pub const REDACTION_VERSION: u32 = 2;
+
+/// Rules as they are searched: tokens of one kind are one rule.
+const SEARCHED: usize = SHAPED.len() + KINDS.len() + WRITTEN.len();
+
 /// The rules, compiled once.
 struct Compiled {
     /// The fixed strings of all rules, in any ASCII case.
     anchors: AhoCorasick,
     /// The rule that each fixed string is of.
     rule_of: Vec<usize>,
-    patterns: Vec<Regex>,
+    searched: Vec<Searched>,
+}
+
+/// A rule as it is searched.
+struct Searched {
+    kind: &'static str,
+    pattern: Regex,
+    is_secret: fn(&Found<'_>) -> bool,
+}
+
+impl Searched {
+    fn of(rule: &Rule) -> (Vec<&'static str>, Self) {
+        let (kind, pattern, is_secret) = (rule.kind, compiled(rule.pattern), rule.is_secret);
+        (
+            rule.anchors.to_vec(),
+            Self {
+                kind,
+                pattern,
+                is_secret,
+            },
+        )
+    }
+
+    /// All tokens of a kind.
+    fn of_tokens(kind: &'static str) -> (Vec<&'static str>, Self) {
+        let tokens = || TOKENS.iter().filter(|token| token.kind == kind);
+        let patterns: Vec<String> = tokens().map(tokens::Token::pattern).collect();
+        let (pattern, is_secret) = (compiled(&patterns.join("|")), judge::always as fn(&Found<'_>) -> bool);
+        let anchors = tokens().flat_map(|token| token.begins.iter().copied()).collect();
+        (
+            anchors,
+            Self {
+                kind,
+                pattern,
+                is_secret,
+            },
+        )
+    }
+}
+
+/// A secret is ASCII, and so are its borders; a Unicode `\b` would be slow on any other text.
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(&pattern.replace(r"\b", r"(?-u:\b)")).expect("invariant: every pattern is checked by the tests")
 }
 
 static COMPILED: LazyLock<Compiled> = LazyLock::new(|| {
-    let of_rules = RULES.iter().enumerate();
+    let rules = |rules: &'static [Rule]| rules.iter().map(Searched::of);
+    let tokens = KINDS.iter().map(|kind| Searched::of_tokens(kind));
+    let all = rules(SHAPED).chain(tokens).chain(rules(WRITTEN));
+    let (anchors, searched): (Vec<Vec<&str>>, Vec<Searched>) = all.unzip();
+    let of_rules = anchors.into_iter().enumerate();
     let (rule_of, anchors): (Vec<usize>, Vec<&str>) = of_rules
-        .flat_map(|(number, rule)| rule.anchors.iter().map(move |anchor| (number, *anchor)))
+        .flat_map(|(number, anchors)| anchors.into_iter().map(move |anchor| (number, anchor)))
         .unzip();
     Compiled {
         anchors: AhoCorasick::builder()
@@ -48,24 +104,18 @@ static COMPILED: LazyLock<Compiled> = LazyLock::new(|| {
             .build(anchors)
             .expect("invariant: some hundred short strings"),
         rule_of,
-        patterns: RULES
-            .iter()
-            // A secret is ASCII, and so are its borders; a Unicode `\b` would be slow on any other text.
-            .map(|rule| {
-                Regex::new(&rule.pattern.replace(r"\b", r"(?-u:\b)")).expect("invariant: every pattern is checked by the tests")
-            })
-            .collect(),
+        searched,
     }
 });
 
 /// `text` with every secret replaced by `[redacted:kind]`; borrowed if there is none.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    let mut present = [false; RULES.len()];
+    let mut present = [false; SEARCHED];
     for anchor in COMPILED.anchors.find_overlapping_iter(text) {
         present[COMPILED.rule_of[anchor.pattern().as_usize()]] = true;
     }
     let mut text = Cow::Borrowed(text);
-    for number in (0..RULES.len()).filter(|number| present[*number]) {
+    for number in (0..SEARCHED).filter(|number| present[*number]) {
         if let Some(changed) = apply(number, &text) {
             text = Cow::Owned(changed);
         }
@@ -95,10 +145,10 @@ fn whole_head(text: &str, bytes: usize) -> &str {
 
 /// `text` after one rule; none if it found nothing.
 fn apply(number: usize, text: &str) -> Option<String> {
-    let rule = &RULES[number];
+    let rule = &COMPILED.searched[number];
     let mut changed = String::new();
     let mut kept_to = 0;
-    for found in COMPILED.patterns[number].captures_iter(text) {
+    for found in rule.pattern.captures_iter(text) {
         let secret = secret(&found);
         let value = &text[secret.clone()];
         let suffix = found.name("suffix").map_or("", |suffix| suffix.as_str());
@@ -135,5 +185,7 @@ fn secret(found: &Captures<'_>) -> Range<usize> {
 mod corpus;
 #[cfg(test)]
 mod cuts;
+#[cfg(test)]
+mod examples;
 #[cfg(test)]
 mod tests;
