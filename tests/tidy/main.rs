@@ -10,6 +10,7 @@ mod literals;
 mod manifests;
 mod sources;
 mod systems;
+mod unsafety;
 mod words;
 mod workflows;
 

@@ -7,6 +7,7 @@ use super::judge::{Found, always, is_azure_secret, looks_like_a_secret, mixes_le
 /// One kind of secret.
 pub(super) struct Rule {
     /// What the documentation calls it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the documentation is checked by the tests"))]
     pub(super) name: &'static str,
     /// What the placeholder calls it.
     pub(super) kind: &'static str,

@@ -4,6 +4,7 @@
 /// Tokens of one issuer.
 pub(super) struct Token {
     /// What the documentation calls it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the documentation is checked by the tests"))]
     pub(super) name: &'static str,
     /// What the placeholder calls it.
     pub(super) kind: &'static str,

@@ -142,7 +142,9 @@ fn fingerprint() -> String {
         hash.update(line.split_whitespace().collect::<String>());
     }
     let digest = hash.finalize();
-    digest[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    digest[..8]
+        .iter()
+        .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 #[test]
