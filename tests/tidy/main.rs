@@ -9,6 +9,7 @@ mod licences;
 mod literals;
 mod manifests;
 mod sources;
+mod supply;
 mod systems;
 mod unsafety;
 mod words;
