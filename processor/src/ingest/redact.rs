@@ -39,10 +39,10 @@ const SEARCHED: usize = SHAPED.len() + KINDS.len() + WRITTEN.len();
 
 /// The rules, compiled once.
 struct Compiled {
-    /// The fixed strings of all rules, in any ASCII case.
+    /// Finds the fixed strings of all rules, in any ASCII case.
     anchors: AhoCorasick,
-    /// The rule that each fixed string is of.
-    rule_of: Vec<usize>,
+    /// The fixed strings, each with the rule that it is of.
+    strings: Vec<(usize, &'static str)>,
     searched: Vec<Searched>,
 }
 
@@ -51,17 +51,27 @@ struct Searched {
     kind: &'static str,
     pattern: Regex,
     is_secret: fn(&Found<'_>) -> bool,
+    /// Whether its fixed strings must stand as they are: `MT` is in few texts, `mt` in most.
+    is_cased: bool,
 }
 
 impl Searched {
-    fn of(rule: &Rule) -> (Vec<&'static str>, Self) {
+    fn of_shape(rule: &Rule) -> (Vec<&'static str>, Self) {
+        let (anchors, mut searched) = Self::of_words(rule);
+        searched.is_cased = !rule.pattern.starts_with("(?i");
+        (anchors, searched)
+    }
+
+    fn of_words(rule: &Rule) -> (Vec<&'static str>, Self) {
         let (kind, pattern, is_secret) = (rule.kind, compiled(rule.pattern), rule.is_secret);
+        let is_cased = false;
         (
             rule.anchors.to_vec(),
             Self {
                 kind,
                 pattern,
                 is_secret,
+                is_cased,
             },
         )
     }
@@ -72,12 +82,14 @@ impl Searched {
         let patterns: Vec<String> = tokens().map(tokens::Token::pattern).collect();
         let (pattern, is_secret) = (compiled(&patterns.join("|")), judge::always as fn(&Found<'_>) -> bool);
         let anchors = tokens().flat_map(|token| token.begins.iter().copied()).collect();
+        let is_cased = true;
         (
             anchors,
             Self {
                 kind,
                 pattern,
                 is_secret,
+                is_cased,
             },
         )
     }
@@ -89,21 +101,20 @@ fn compiled(pattern: &str) -> Regex {
 }
 
 static COMPILED: LazyLock<Compiled> = LazyLock::new(|| {
-    let rules = |rules: &'static [Rule]| rules.iter().map(Searched::of);
     let tokens = KINDS.iter().map(|kind| Searched::of_tokens(kind));
-    let all = rules(SHAPED).chain(tokens).chain(rules(WRITTEN));
-    let (anchors, searched): (Vec<Vec<&str>>, Vec<Searched>) = all.unzip();
+    let (shaped, written) = (SHAPED.iter().map(Searched::of_shape), WRITTEN.iter().map(Searched::of_words));
+    let (anchors, searched): (Vec<Vec<&'static str>>, Vec<Searched>) = shaped.chain(tokens).chain(written).unzip();
     let of_rules = anchors.into_iter().enumerate();
-    let (rule_of, anchors): (Vec<usize>, Vec<&str>) = of_rules
+    let strings: Vec<(usize, &'static str)> = of_rules
         .flat_map(|(number, anchors)| anchors.into_iter().map(move |anchor| (number, anchor)))
-        .unzip();
+        .collect();
     Compiled {
         anchors: AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .kind(Some(AhoCorasickKind::DFA))
-            .build(anchors)
+            .build(strings.iter().map(|(_, anchor)| anchor))
             .expect("invariant: some hundred short strings"),
-        rule_of,
+        strings,
         searched,
     }
 });
@@ -111,8 +122,11 @@ static COMPILED: LazyLock<Compiled> = LazyLock::new(|| {
 /// `text` with every secret replaced by `[redacted:kind]`; borrowed if there is none.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut present = [false; SEARCHED];
-    for anchor in COMPILED.anchors.find_overlapping_iter(text) {
-        present[COMPILED.rule_of[anchor.pattern().as_usize()]] = true;
+    for found in COMPILED.anchors.find_overlapping_iter(text) {
+        let (number, anchor) = COMPILED.strings[found.pattern().as_usize()];
+        if !COMPILED.searched[number].is_cased || text.as_bytes()[found.range()] == *anchor.as_bytes() {
+            present[number] = true;
+        }
     }
     let mut text = Cow::Borrowed(text);
     for number in (0..SEARCHED).filter(|number| present[*number]) {
