@@ -8,6 +8,6 @@ mod socket;
 
 pub(crate) use files::{allowed_watches, identity, is_limit_of_watches, is_socket, mode, opening, owner, permissions, room};
 pub(crate) use process::{
-    kill_group, lead_a_group, lower_this_thread, make_files_private, memory, stop_signal, terminate, user_id,
+    kill_group, lead_a_group, leave_no_core_dumps, lower_this_thread, make_files_private, memory, stop_signal, terminate, user_id,
 };
 pub(crate) use socket::{HeldListener, Listener, Stream, is_answered, peer};

@@ -10,7 +10,9 @@ mod licences;
 mod literals;
 mod manifests;
 mod sources;
+mod supply;
 mod systems;
+mod unsafety;
 mod words;
 mod workflows;
 

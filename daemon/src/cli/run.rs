@@ -13,6 +13,7 @@ use crate::{Setup, daemon, logging};
 pub(super) fn run(surroundings: Surroundings) -> Result<(), CliError> {
     logging::start(&surroundings.config.log_level)?;
     system::make_files_private();
+    system::leave_no_core_dumps();
     let single = Single::take(&surroundings.places.data_dir())?;
     let inherited = service_manager::inherited_socket()
         .map_err(|error| CliError::new(Kind::Failed, format!("the service manager's socket can't be used: {error}")))?;

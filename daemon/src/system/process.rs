@@ -15,6 +15,26 @@ pub(crate) fn make_files_private() {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
 }
 
+/// Leaves no core dump of this process from now on: its memory holds texts before they are redacted.
+///
+/// A limit of nothing is what systemd-coredump and a file beside the program obey; other collectors are handed a dump whatever
+/// the limit, unless Linux is told that this process has none to give. That also keeps other processes of the user from
+/// reading its memory.
+pub(crate) fn leave_no_core_dumps() {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    let nothing = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    if let Err(error) = setrlimit(Resource::Core, nothing) {
+        tracing::warn!(%error, "a crash may leave a core dump, which holds texts that are not redacted");
+    }
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable) {
+        tracing::warn!(%error, "a crash may hand a core dump to a collector, which holds texts that are not redacted");
+    }
+}
+
 /// Gives the calling thread the lowest priority, so that whatever else the user runs comes first.
 ///
 /// On Linux a priority belongs to a thread. Elsewhere it belongs to the process, whose prompts must not wait: there the

@@ -3,7 +3,8 @@
 //! A secret that is cut first loses its shape, and its beginning would stay. So every text that is kept goes through
 //! [`redact`] before it is cut, or through [`redact_head`] where only a short head of a long text is kept.
 //!
-//! What the user marked goes first ([`private`]). The other rules are data (see [`rules`]): a pattern, the fixed strings one of which must be there for it to match, and a check
+//! What the user marked goes first ([`private`]). The other rules are data (see [`rules`], [`tokens`], [`written`], and
+//! `docs/redaction.md`): a pattern, the fixed strings one of which must be there for it to match, and a check
 //! of what it found. One pass over the text finds which fixed strings occur; only their rules run, so that ordinary text
 //! costs one scan. Redacting twice changes nothing.
 
@@ -11,6 +12,7 @@ mod judge;
 mod private;
 mod rules;
 mod tokens;
+mod written;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,7 +24,9 @@ use regex::{Captures, Regex};
 use judge::Found;
 pub(crate) use private::after_cut_span;
 use private::redact_private;
-use rules::RULES;
+use rules::{Rule, SHAPED};
+use tokens::{KINDS, TOKENS};
+use written::WRITTEN;
 
 use super::text;
 
@@ -30,34 +34,92 @@ use super::text;
 /// beginning is known too.
 const AHEAD: usize = 4 * 1024;
 
+/// The version of the rules: raised whenever a rule, a list or a judgement changes what is redacted. By it one can tell what was
+/// stored under older rules; 1 were those before it had a number.
+pub const REDACTION_VERSION: u32 = 2;
+
+/// Rules as they are searched: tokens of one kind are one rule.
+const SEARCHED: usize = SHAPED.len() + KINDS.len() + WRITTEN.len();
+
 /// The rules, compiled once.
 struct Compiled {
-    /// The fixed strings of all rules, in any ASCII case.
+    /// Finds the fixed strings of all rules, in any ASCII case.
     anchors: AhoCorasick,
-    /// The rule that each fixed string is of.
-    rule_of: Vec<usize>,
-    patterns: Vec<Regex>,
+    /// The fixed strings, each with the rule that it is of.
+    strings: Vec<(usize, &'static str)>,
+    searched: Vec<Searched>,
+}
+
+/// A rule as it is searched.
+struct Searched {
+    kind: &'static str,
+    pattern: Regex,
+    is_secret: fn(&Found<'_>) -> bool,
+    /// Whether its fixed strings must stand as they are: `MT` is in few texts, `mt` in most.
+    is_cased: bool,
+}
+
+impl Searched {
+    fn of_shape(rule: &Rule) -> (Vec<&'static str>, Self) {
+        let (anchors, mut searched) = Self::of_words(rule);
+        searched.is_cased = !rule.pattern.starts_with("(?i");
+        (anchors, searched)
+    }
+
+    fn of_words(rule: &Rule) -> (Vec<&'static str>, Self) {
+        let (kind, pattern, is_secret) = (rule.kind, compiled(rule.pattern), rule.is_secret);
+        let is_cased = false;
+        (
+            rule.anchors.to_vec(),
+            Self {
+                kind,
+                pattern,
+                is_secret,
+                is_cased,
+            },
+        )
+    }
+
+    /// All tokens of a kind.
+    fn of_tokens(kind: &'static str) -> (Vec<&'static str>, Self) {
+        let tokens = || TOKENS.iter().filter(|token| token.kind == kind);
+        let patterns: Vec<String> = tokens().map(tokens::Token::pattern).collect();
+        let (pattern, is_secret) = (compiled(&patterns.join("|")), judge::always as fn(&Found<'_>) -> bool);
+        let anchors = tokens().flat_map(|token| token.begins.iter().copied()).collect();
+        let is_cased = true;
+        (
+            anchors,
+            Self {
+                kind,
+                pattern,
+                is_secret,
+                is_cased,
+            },
+        )
+    }
+}
+
+/// A secret is ASCII, and so are its borders; a Unicode `\b` would be slow on any other text.
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(&pattern.replace(r"\b", r"(?-u:\b)")).expect("invariant: every pattern is checked by the tests")
 }
 
 static COMPILED: LazyLock<Compiled> = LazyLock::new(|| {
-    let of_rules = RULES.iter().enumerate();
-    let (rule_of, anchors): (Vec<usize>, Vec<&str>) = of_rules
-        .flat_map(|(number, rule)| rule.anchors.iter().map(move |anchor| (number, *anchor)))
-        .unzip();
+    let tokens = KINDS.iter().map(|kind| Searched::of_tokens(kind));
+    let (shaped, written) = (SHAPED.iter().map(Searched::of_shape), WRITTEN.iter().map(Searched::of_words));
+    let (anchors, searched): (Vec<Vec<&'static str>>, Vec<Searched>) = shaped.chain(tokens).chain(written).unzip();
+    let of_rules = anchors.into_iter().enumerate();
+    let strings: Vec<(usize, &'static str)> = of_rules
+        .flat_map(|(number, anchors)| anchors.into_iter().map(move |anchor| (number, anchor)))
+        .collect();
     Compiled {
         anchors: AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .kind(Some(AhoCorasickKind::DFA))
-            .build(anchors)
+            .build(strings.iter().map(|(_, anchor)| anchor))
             .expect("invariant: some hundred short strings"),
-        rule_of,
-        patterns: RULES
-            .iter()
-            // A secret is ASCII, and so are its borders; a Unicode `\b` would be slow on any other text.
-            .map(|rule| {
-                Regex::new(&rule.pattern.replace(r"\b", r"(?-u:\b)")).expect("invariant: every pattern is checked by the tests")
-            })
-            .collect(),
+        strings,
+        searched,
     }
 });
 
@@ -65,11 +127,14 @@ static COMPILED: LazyLock<Compiled> = LazyLock::new(|| {
 pub fn redact(text: &str) -> Cow<'_, str> {
     // First, since what is private may hold anything.
     let mut text = redact_private(text);
-    let mut present = [false; RULES.len()];
-    for anchor in COMPILED.anchors.find_overlapping_iter(&*text) {
-        present[COMPILED.rule_of[anchor.pattern().as_usize()]] = true;
+    let mut present = [false; SEARCHED];
+    for found in COMPILED.anchors.find_overlapping_iter(&*text) {
+        let (number, anchor) = COMPILED.strings[found.pattern().as_usize()];
+        if !COMPILED.searched[number].is_cased || text.as_bytes()[found.range()] == *anchor.as_bytes() {
+            present[number] = true;
+        }
     }
-    for number in (0..RULES.len()).filter(|number| present[*number]) {
+    for number in (0..SEARCHED).filter(|number| present[*number]) {
         if let Some(changed) = apply(number, &text) {
             text = Cow::Owned(changed);
         }
@@ -99,10 +164,10 @@ fn whole_head(text: &str, bytes: usize) -> &str {
 
 /// `text` after one rule; none if it found nothing.
 fn apply(number: usize, text: &str) -> Option<String> {
-    let rule = &RULES[number];
+    let rule = &COMPILED.searched[number];
     let mut changed = String::new();
     let mut kept_to = 0;
-    for found in COMPILED.patterns[number].captures_iter(text) {
+    for found in rule.pattern.captures_iter(text) {
         let secret = secret(&found);
         let value = &text[secret.clone()];
         let suffix = found.name("suffix").map_or("", |suffix| suffix.as_str());
@@ -139,5 +204,7 @@ fn secret(found: &Captures<'_>) -> Range<usize> {
 mod corpus;
 #[cfg(test)]
 mod cuts;
+#[cfg(test)]
+mod examples;
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,10 @@ const SHAPED: &[(&str, &str)] = &[
     ("alibaba", "LTAI[A-Za-z0-9]{20}"),
     ("digitalocean", "do[opr]_v1_[a-f0-9]{64}"),
     ("heroku", "HRKU-[A-Za-z0-9_-]{60}"),
+    ("cloudflare", "cf(k|ut|at)_[A-Za-z0-9]{48}"),
+    ("vercel", "vc[pk]_[A-Za-z0-9]{56}"),
+    ("aws-token", "IQoJb3JpZ2luX2Vj[A-Za-z0-9+/]{120}"),
+    ("openshift", "sha256~[A-Za-z0-9_-]{42}[A-Za-z0-9]"),
     ("databricks", "dapi[a-f0-9]{32}"),
     ("planetscale", "pscale_(tkn|pw|oauth)_[A-Za-z0-9_-]{43}"),
     ("supabase", "sbp_[a-f0-9]{40}"),
@@ -58,6 +62,11 @@ const SHAPED: &[(&str, &str)] = &[
     ("openrouter", "sk-or-v1-[a-f0-9]{64}"),
     ("deepseek", "sk-[a-f0-9]{32}"),
     ("huggingface", "hf_[A-Za-z]{34}"),
+    ("cerebras", "csk-[a-z0-9]{48}"),
+    ("fireworks", "fw_[A-Za-z0-9]{24}"),
+    ("gemini", "AQ\\.Ab[A-Za-z0-9_-]{50}"),
+    ("pinecone", "pcsk_[A-Za-z0-9]{6}_[A-Za-z0-9]{60}"),
+    ("tavily", "tvly-(dev-)?[A-Za-z0-9]{32}"),
     ("groq", "gsk_[A-Za-z0-9]{52}"),
     ("xai", "xai-[A-Za-z0-9]{80}"),
     ("perplexity", "pplx-[A-Za-z0-9]{48}"),
@@ -84,6 +93,14 @@ const SHAPED: &[(&str, &str)] = &[
         "discord-hook",
         "https://discord\\.com/api/webhooks/[0-9]{18}/[A-Za-z0-9_-]{68}",
     ),
+    (
+        "discord-bot",
+        "MT[A-Za-z0-9_-]{24}\\.G[A-Za-z0-9_-]{5}\\.[A-Za-z0-9_-]{37}[A-Za-z0-9]",
+    ),
+    ("braintree", "access_token\\$production\\$[0-9a-z]{16}\\$[0-9a-f]{32}"),
+    ("resend", "re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}"),
+    ("airtable", "pat[A-Za-z0-9]{14}\\.[a-f0-9]{64}"),
+    ("azure-client", "[A-Za-z0-9]{3}8Q~[A-Za-z0-9_-]{33}[A-Za-z0-9]"),
     ("telegram", "[0-9]{10}:AA[A-Za-z0-9_-]{33}"),
     ("twilio", "SK[0-9a-f]{32}"),
     ("sendgrid", "SG\\.[A-Za-z0-9_-]{22}\\.[A-Za-z0-9_-]{43}"),
@@ -129,9 +146,6 @@ const NAMED: &[(&str, &str)] = &[
     ("typed-plain", "[a-z]{5,8}[0-9]{3,5}"),
     ("typed-german", "Gr(ü|ä)[a-z]{4,8}[0-9]{3,5}"),
     ("aws-secret", "[A-Za-z0-9+/]{39}[A-Za-z0-9]"),
-    ("discord-bot", "[MN][A-Za-z0-9_-]{25}\\.G[A-Za-z0-9_-]{5}\\.[A-Za-z0-9_-]{38}"),
-    ("airtable", "pat[A-Za-z0-9]{14}\\.[a-f0-9]{64}"),
-    ("azure-client", "[A-Za-z0-9]{3}8Q~[A-Za-z0-9_-]{34}"),
 ];
 /// Where a token stands; `{}` is the token.
 const CONTEXTS: &[(&str, &str)] = &[
@@ -206,6 +220,35 @@ const DECOYS: &[(&str, &str)] = &[
     ("css", "\\.sk-(chase|cube|fold)-[a-z]{4,8} \\{ color: #[0-9a-f]{6} \\}"),
     ("docker tag", "registry\\.example\\.org/shop/api:[0-9a-f]{12}"),
     ("upload", "upload_[a-z]{5}_[0-9]{8}\\.csv"),
+    ("cargo lock", "checksum = \"[0-9a-f]{64}\""),
+    (
+        "yarn lock",
+        "  resolved \"https://registry\\.example\\.org/[a-z]{4,9}\\.tgz#[0-9a-f]{40}\"\n  integrity sha512-[A-Za-z0-9+/]{86}==",
+    ),
+    ("hex dump", "0000[0-9a-f]{4}  ([0-9a-f]{2} ){16} \\|[a-z.]{16}\\|"),
+    ("image id", "sha256:[0-9a-f]{12}"),
+    (
+        "minified",
+        "!function\\(e,t\\)\\{var n=\"[a-z]{4}-[a-z]{6}-[0-9]{3}\";return e\\[t\\]\\}",
+    ),
+    ("css class", "\\.md-[a-z]{4,9}-[a-z]{5,9}-[a-z]{4,9}__[a-z]{4,9}--[a-z]{4,9}"),
+    (
+        "rsa public key",
+        "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQ[A-Za-z0-9+/]{200}= ada@box",
+    ),
+    (
+        "pgp public key",
+        "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n([A-Za-z0-9+/]{64}\n){3}-----END PGP PUBLIC KEY BLOCK-----",
+    ),
+    ("nonce", "nonce-[A-Za-z0-9]{12}"),
+    ("getter", "password = get(Pass|Word|Secret)\\(\\)"),
+    ("typed field", "(token|password|secret): (String|Option<String>|str|&str)"),
+    (
+        "wrong password",
+        "the password is (wrong|missing|empty|expired|invalid|required)",
+    ),
+    ("request id", "req_[A-Za-z0-9]{16}"),
+    ("ulid", "01[0-9A-HJKMNP-TV-Z]{24}"),
 ];
 /// What stands beside a secret's name, and is none.
 const NAMED_DECOYS: &[(&str, &str)] = &[

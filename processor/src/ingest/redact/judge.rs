@@ -134,6 +134,24 @@ pub(super) fn is_given(found: &Found<'_>) -> bool {
     is_value(found.value) && !is_path(found.value)
 }
 
+/// The value of a header about a secret: given outright, and no word of a sentence about the header.
+pub(super) fn is_told_in_a_header(found: &Found<'_>) -> bool {
+    let is_word = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_' | b'.' | b':');
+    is_given(found) && !(found.value.bytes().all(is_word) && entropy(found.value) < 4.0)
+}
+
+/// Random letters and digits, or hexadecimal of the length of a key.
+pub(super) fn looks_like_a_secret(found: &Found<'_>) -> bool {
+    let value = found.value;
+    let is_hex = value.len() >= 32 && value.bytes().all(|byte| byte.is_ascii_hexdigit()) && mixes_digits(value);
+    is_hex || (mixes_digits(value) && mixes_case(value) && entropy(value) >= 3.7)
+}
+
+/// What Azure calls a client secret: of both cases, with digits.
+pub(super) fn is_azure_secret(found: &Found<'_>) -> bool {
+    mixes_digits(found.value) && mixes_case(found.value) && entropy(found.value) >= 3.5
+}
+
 /// What follows a user and a colon: no port, and no group's number.
 pub(super) fn is_login(found: &Found<'_>) -> bool {
     is_value(found.value) && !found.value.bytes().all(|byte| byte.is_ascii_digit())
@@ -186,11 +204,16 @@ pub(super) fn is_assigned(found: &Found<'_>) -> bool {
 
 /// What a sentence gives as a password: no ordinary word.
 pub(super) fn is_spoken(found: &Found<'_>) -> bool {
-    let value = bare(found.value);
+    let value = before_parameter(bare(found.value));
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
     let has_symbol = value.bytes().any(|byte| b"!@#$%^&*+=".contains(&byte));
     let has_inner_capital = value.bytes().skip(1).any(|byte| byte.is_ascii_uppercase()) && mixes_case(value);
-    value.len() >= 5 && is_value(value) && !is_code_or_path(value) && (has_digit || has_symbol || has_inner_capital)
+    // In another script a sentence goes on where it has no digit; code after it has symbols of its own.
+    value.len() >= 5
+        && (value.is_ascii() || has_digit)
+        && is_value(value)
+        && !is_code_or_path(value)
+        && (has_digit || has_symbol || has_inner_capital)
 }
 
 /// Looks random, beside a secret-like name.

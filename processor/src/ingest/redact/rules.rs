@@ -1,16 +1,17 @@
-//! The table of what is a secret. Order matters where two rules could take the same text: the exact ones stand first.
-//! A find is judged by [`super::judge`].
+//! The table of what is a secret: here what a shape tells, wherever it stands; in [`super::tokens`] what its beginning tells; in
+//! [`super::written`] what is told by what is written around it. Order matters where two rules could take the same text: the
+//! exact ones stand first. A find is judged by [`super::judge`].
 
-use super::judge::{
-    Found, always, is_assigned, is_basic, is_given, is_header_token, is_login, is_random, is_spoken, mixes_letters_and_digits,
-};
-use super::tokens;
+use super::judge::{Found, always, is_azure_secret, looks_like_a_secret, mixes_letters_and_digits};
 
 /// One kind of secret.
 pub(super) struct Rule {
+    /// What the documentation calls it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the documentation is checked by the tests"))]
+    pub(super) name: &'static str,
     /// What the placeholder calls it.
     pub(super) kind: &'static str,
-    /// At least one of these occurs in every match, in any case.
+    /// At least one of these stands in every text that holds a match, in any case.
     pub(super) anchors: &'static [&'static str],
     /// Finds it; a group named `secret` narrows what is replaced.
     pub(super) pattern: &'static str,
@@ -19,23 +20,15 @@ pub(super) struct Rule {
 }
 
 /// A rule whose pattern alone decides.
-const fn exact(kind: &'static str, anchors: &'static [&'static str], pattern: &'static str) -> Rule {
-    Rule {
-        kind,
-        anchors,
-        pattern,
-        is_secret: always,
-    }
-}
-
-/// A rule whose find is judged.
-const fn judged(
+pub(super) const fn exact(
+    name: &'static str,
     kind: &'static str,
     anchors: &'static [&'static str],
     pattern: &'static str,
-    is_secret: fn(&Found<'_>) -> bool,
 ) -> Rule {
+    let is_secret = always;
     Rule {
+        name,
         kind,
         anchors,
         pattern,
@@ -43,234 +36,280 @@ const fn judged(
     }
 }
 
-/// Words in the name of a variable, field or header that hold a secret.
-const NAMES: &[&str] = &[
-    "secret",
-    "token",
-    "passw",
-    "pwd",
-    "passphrase",
-    "api_key",
-    "apikey",
-    "api-key",
-    "access_key",
-    "accesskey",
-    "access-key",
-    "private_key",
-    "privatekey",
-    "private-key",
-    "auth_key",
-    "authkey",
-    "encryption_key",
-    "signing_key",
-    "credential",
-    "account_key",
-    "accountkey",
-    "client_key",
-    "master_key",
-    "service_key",
-    "connection_string",
-    "session_key",
-    "_pass",
-    "-pass",
-];
+/// A rule whose find is judged.
+pub(super) const fn judged(
+    name: &'static str,
+    kind: &'static str,
+    anchors: &'static [&'static str],
+    pattern: &'static str,
+    is_secret: fn(&Found<'_>) -> bool,
+) -> Rule {
+    Rule {
+        name,
+        kind,
+        anchors,
+        pattern,
+        is_secret,
+    }
+}
 
-/// Every rule.
-pub(super) const RULES: &[Rule] = &[
+/// What a shape tells.
+pub(super) const SHAPED: &[Rule] = &[
     exact(
+        "pem-key",
         "private-key",
         &["-----BEGIN"],
         r"(?s)-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\z)",
     ),
     exact(
+        "ssh2-key",
+        "private-key",
+        &["---- BEGIN SSH2"],
+        r"(?s)---- BEGIN SSH2 (?:ENCRYPTED )?PRIVATE KEY ----.*?(?:---- END SSH2 (?:ENCRYPTED )?PRIVATE KEY ----|\z)",
+    ),
+    exact(
+        "putty-key",
+        "private-key",
+        &["Private-Lines:"],
+        r"(?s)Private-Lines: \d+(?:\s|\\r|\\n).*?(?:Private-(?:MAC|Hash): ?[0-9a-f]{40,64}|\z)",
+    ),
+    // "-----BEGIN " of each kind of private key in base64, as kubeconfigs hold it; a certificate begins otherwise.
+    exact(
+        "pem-key-in-base64",
+        "private-key",
+        &["LS0tLS1CRUdJTi"],
+        r"LS0tLS1CRUdJTi(?:BSU0EgUFJJ|BQUklWQVRF|BFQyBQUklW|BPUEVOU1NI|BFTkNSWVBURUQg|BEU0EgUFJJ)[A-Za-z0-9+/=]{20,}",
+    ),
+    judged(
+        "jwk-key",
+        "private-key",
+        &["\"kty\"", "\\\"kty\\\""],
+        r#"\\{0,3}"(?:d|k|p|q|dp|dq|qi)\\{0,3}"\s*:\s*\\{0,3}"(?P<secret>[A-Za-z0-9_-]{20,})\\{0,3}""#,
+        looks_like_a_secret,
+    ),
+    // Before the key's own rule, which takes away what this one is told by.
+    judged(
+        "aws-secret-beside-its-key",
+        "aws-key",
+        &["AKIA", "ASIA"],
+        r"\b(?:AKIA|ASIA)[A-Z0-9]{16}[^A-Za-z0-9+/\n]{1,12}(?P<secret>[A-Za-z0-9+/]{40})\b",
+        looks_like_a_secret,
+    ),
+    exact(
+        "aws-key",
         "aws-key",
         &["AKIA", "ASIA", "ABIA", "ACCA"],
         r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b",
     ),
-    exact("gcp-key", &["AIza"], r"\bAIza[0-9A-Za-z_-]{35}"),
+    exact(
+        "aws-session-token",
+        "aws-key",
+        &["IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz"],
+        r"\b(?:IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz)[A-Za-z0-9+/=%]{60,}",
+    ),
+    exact("gcp-key", "gcp-key", &["AIza"], r"\bAIza[0-9A-Za-z_-]{35}"),
     exact(
         "gcp-token",
-        &["ya29.", "GOCSPX-"],
-        r"\b(?:ya29\.[0-9A-Za-z_-]{20,}|GOCSPX-[0-9A-Za-z_-]{20,})",
+        "gcp-token",
+        &["ya29.", "GOCSPX-", "1//0", "4/0A"],
+        r"\b(?:ya29\.[0-9A-Za-z_-]{20,}|GOCSPX-[0-9A-Za-z_-]{20,}|1//0[0-9A-Za-z_-]{30,}|4/0A[0-9A-Za-z_-]{40,})",
+    ),
+    exact(
+        "firebase-server-key",
+        "gcp-key",
+        &[":APA91b"],
+        r"\b[A-Za-z0-9_-]{11,}:APA91b[A-Za-z0-9_-]{100,}",
     ),
     judged(
         "azure-key",
+        "azure-key",
         &["AccountKey=", "SharedAccessKey=", "sig="],
-        r"(?i)(?:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})|[?&]sig=(?P<sig>[A-Za-z0-9%+/]{30,}={0,2})",
+        r"(?i)(?:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})|[?&;]sig=(?P<sig>[A-Za-z0-9%+/]{30,}={0,2})",
         always,
     ),
+    // Keys with Microsoft's mark of who issued them in it.
     exact(
+        "azure-marked-key",
+        "azure-key",
+        &["+ASt", "ACDb", "+AEh", "+ASb", "AzFu", "AzSe", "AZDO", "JQQJ99"],
+        r"\b(?:[A-Za-z0-9+/]{76}(?:\+ASt|ACDb)[A-Za-z0-9+/]{6}==|[A-Za-z0-9+/]{33}(?:\+AEh|\+ASb)[A-Za-z0-9+/]{6}=|[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{6,}={0,2}|[A-Za-z0-9]{42}AzSe[A-D][A-Za-z0-9]{5}|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}|[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{10,32})",
+    ),
+    judged(
+        "azure-client-secret",
+        "azure-key",
+        &["Q~"],
+        r"(?P<secret>[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34})",
+        is_azure_secret,
+    ),
+    exact(
+        "github-token",
         "github-token",
         &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
         r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})",
     ),
     exact(
         "gitlab-token",
+        "gitlab-token",
         &[
-            "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "gloas-", "glft-", "glimt-", "glagent-", "glsoat-", "glffct-",
+            "glpat-",
+            "gldt-",
+            "glrt-",
+            "glrtr-",
+            "glcbt-",
+            "glptt-",
+            "gloas-",
+            "glft-",
+            "glimt-",
+            "glagent-",
+            "glsoat-",
+            "glffct-",
+            "glwt-",
+            "GR1348941",
         ],
-        r"\bgl(?:pat|dt|rt|cbt|ptt|oas|ft|imt|agent|soat|ffct)-[A-Za-z0-9_-]{20,}",
+        r"\b(?:gl(?:pat|dt|rt|rtr|cbt|ptt|oas|ft|imt|agent|soat|ffct|wt)-[A-Za-z0-9_.-]{20,}|GR1348941[A-Za-z0-9_-]{20})",
     ),
-    exact("anthropic-key", &["sk-ant-"], r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
+    exact("anthropic-key", "anthropic-key", &["sk-ant-"], r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
     exact(
+        "openai-project-key",
         "openai-key",
         &["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-v1-"],
         r"\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}|or-v1-[a-f0-9]{60,})",
     ),
     judged(
         "openai-key",
+        "openai-key",
         &["sk-"],
         r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}",
         mixes_letters_and_digits,
     ),
-    exact("huggingface-token", &["hf_"], r"\bhf_[A-Za-z0-9]{30,}\b"),
-    exact(
-        "ai-key",
-        &["gsk_", "xai-", "pplx-", "r8_", "tgp_v1_"],
-        r"\b(?:gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{60,}|pplx-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|tgp_v1_[A-Za-z0-9_-]{30,})",
-    ),
+    exact("huggingface-token", "huggingface-token", &["hf_"], r"\bhf_[A-Za-z0-9]{30,}\b"),
     exact(
         "slack-token",
-        &["xoxb-", "xoxa-", "xoxp-", "xoxr-", "xoxs-", "xoxe", "xapp-"],
-        r"\b(?:xox[abprs]|xoxe(?:\.xox[bp])?|xapp)-[A-Za-z0-9-]{10,}",
+        "slack-token",
+        &[
+            "xoxb-", "xoxa-", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xoxo-", "xoxe", "xapp-", "xwfp-",
+        ],
+        r"\b(?:xox[abcdoprs]|xoxe(?:\.xox[bp])?|xapp|xwfp)-[A-Za-z0-9%-]{10,}",
     ),
     exact(
         "slack-webhook",
-        &["hooks.slack.com"],
-        r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[A-Za-z0-9/_-]{20,})",
+        "slack-webhook",
+        &["hooks.slack.com", "hooks.slack-gov.com"],
+        r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9/_-]{20,})",
     ),
     exact(
+        "discord-webhook",
         "discord-webhook",
         &["/api/webhooks/"],
         r"discord(?:app)?\.com/api/webhooks/(?P<secret>\d+/[A-Za-z0-9_-]{30,})",
     ),
+    // The first part is the bot's number, of 17 to 19 digits, in base64.
+    judged(
+        "discord-bot-token",
+        "discord-token",
+        &["MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"],
+        r"\b(?:M[Tjz]|N[DTjz]|O[DT])[A-Za-z0-9_-]{21,26}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}",
+        mixes_letters_and_digits,
+    ),
+    exact(
+        "teams-webhook",
+        "teams-webhook",
+        &["webhook.office.com"],
+        r"webhook\.office\.com/webhookb2/(?P<secret>[A-Za-z0-9@/-]{40,})",
+    ),
     exact(
         "stripe-key",
+        "stripe-key",
         &[
-            "sk_live_", "sk_test_", "rk_live_", "rk_test_", "pk_live_", "pk_test_", "whsec_",
+            "sk_live_", "sk_test_", "rk_live_", "rk_test_", "pk_live_", "pk_test_", "sk_prod_", "rk_prod_", "whsec_",
         ],
-        r"\b(?:[srp]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{20,})",
+        r"\b(?:[srp]k_(?:live|test|prod)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{20,})",
+    ),
+    exact(
+        "braintree-token",
+        "service-token",
+        &["access_token$"],
+        r"\baccess_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}\b",
+    ),
+    exact(
+        "adyen-key",
+        "service-token",
+        &["AQE"],
+        r"\bAQE[A-Za-z0-9+/]{25,}={0,2}-[A-Za-z0-9+/]{30,}={0,2}(?:-[^\s\x22\x27]{8,40})?",
     ),
     exact(
         "npm-token",
-        &["npm_", "_authToken"],
-        r"\bnpm_[A-Za-z0-9]{30,}\b|_authToken=(?P<secret>[^\s$\x22\x27]{8,})",
+        "npm-token",
+        &["npm_", "_authToken", "_auth"],
+        r"\bnpm_[A-Za-z0-9]{30,}\b|_auth(?:Token)?=(?P<secret>[^\s$\x22\x27]{8,})",
     ),
-    exact("pypi-token", &["pypi-AgE"], r"\bpypi-AgE[A-Za-z0-9_-]{40,}"),
-    exact("twilio-key", &["SK"], r"\bSK[0-9a-f]{32}\b"),
-    judged(
-        "password",
-        &["sshpass"],
-        r#"\bsshpass\s+-p\s*["']?(?P<secret>[^\s"']+)"#,
-        always,
+    exact("pypi-token", "pypi-token", &["pypi-AgE"], r"\bpypi-AgE[A-Za-z0-9_-]{40,}"),
+    exact("twilio-key", "twilio-key", &["SK"], r"\bSK[0-9a-f]{32}\b"),
+    exact(
+        "telegram-token",
+        "telegram-token",
+        &[":AA"],
+        r"(?:\b|bot)\d{8,10}:AA[A-Za-z0-9_-]{32,35}",
     ),
-    judged(
-        "password",
-        &["mysql", "mariadb"],
-        r#"\b(?:mysql|mariadb)\w*[^\n|;&]*?\s-p(?P<secret>[^\s"'-][^\s"']*)"#,
-        always,
+    exact(
+        "sendgrid-key",
+        "sendgrid-key",
+        &["SG."],
+        r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
     ),
-    judged(
-        "password",
-        &["machine "],
-        r"\bmachine\s+\S+\s+login\s+\S+\s+password\s+(?P<secret>\S+)",
-        always,
+    exact(
+        "vault-token",
+        "service-token",
+        &["hvs.", "hvb.", "hvr."],
+        r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}",
     ),
-    judged(
-        "registry-auth",
-        &["\"auth\""],
-        r#""auth"\s*:\s*"(?P<secret>[A-Za-z0-9+/]{16,}={0,2})""#,
-        always,
+    exact(
+        "terraform-token",
+        "service-token",
+        &[".atlasv1."],
+        r"\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40,}",
     ),
-    exact("telegram-token", &[":AA"], r"\b\d{8,10}:AA[A-Za-z0-9_-]{32,35}"),
-    exact("sendgrid-key", &["SG."], r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    tokens::CLOUDS,
-    tokens::FORGES,
-    tokens::SERVICES,
-    tokens::DOTTED,
+    exact(
+        "doppler-token",
+        "service-token",
+        &["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."],
+        r"\bdp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{30,}",
+    ),
+    exact(
+        "dynatrace-token",
+        "service-token",
+        &["dt0c01."],
+        r"\bdt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}",
+    ),
+    exact(
+        "mapbox-token",
+        "service-token",
+        &["sk.eyJ"],
+        r"\bsk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}",
+    ),
+    exact(
+        "mailchimp-key",
+        "service-token",
+        &["-us1", "-us2", "-us3", "-us4", "-us5", "-us6", "-us7", "-us8", "-us9"],
+        r"\b[a-f0-9]{32}-us[0-9]{1,2}\b",
+    ),
+    exact(
+        "mailgun-private-key",
+        "service-token",
+        &["mailgun"],
+        r"(?i)mailgun[^\n]{0,60}?\b(?P<secret>[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8})\b",
+    ),
+    exact(
+        "airtable-token",
+        "service-token",
+        &["pat"],
+        r"\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}\b",
+    ),
+    exact("new-relic-licence-key", "service-token", &["NRAL"], r"\b[a-f0-9]{36}NRAL\b"),
     exact(
         "jwt",
+        "jwt",
         &["eyJ"],
-        r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?",
-    ),
-    judged(
-        "authorization",
-        &[
-            "authorization",
-            "x-api-key",
-            "x-auth-token",
-            "x-access-token",
-            "private-token",
-        ],
-        r#"(?i)\b(?:proxy-)?(?:authorization|x-api-key|x-auth-token|x-access-token|private-token)["']?\s*[:=,]\s*["'`]?(?:(?:bearer|basic|token|digest|apikey)\s+)?(?P<secret>[A-Za-z0-9+/._~=:-]{8,})"#,
-        is_given,
-    ),
-    judged(
-        "bearer",
-        &["bearer "],
-        r"(?i)\bbearer\s+(?P<secret>[A-Za-z0-9+/._~=-]{12,})",
-        is_header_token,
-    ),
-    judged(
-        "basic-auth",
-        &["basic "],
-        r"\b[Bb]asic (?P<secret>[A-Za-z0-9+/]{12,}={0,2})",
-        is_basic,
-    ),
-    exact(
-        "cookie",
-        &["cookie:", "cookie\":", "cookie':"],
-        // The whole of the header: any of them may be the secret one.
-        r#"(?i)\b(?:set-)?cookie\\{0,3}["']?:\s*\\{0,3}["']?(?P<secret>[^\s=;"'\\]{1,60}=[^\r\n"'\\]{8,})"#,
-    ),
-    judged(
-        "basic-auth",
-        &["-u ", "--user "],
-        r#"\s(?:-u|--user)\s+["']?[^\s:"'$]{1,60}:(?P<secret>[^\s"'$]{4,80})"#,
-        is_login,
-    ),
-    judged(
-        "url-password",
-        &["://"],
-        r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\x22\x27<>]{0,80}:(?P<secret>[^\s/@\x22\x27<>]{3,120})@",
-        is_given,
-    ),
-    judged(
-        "assignment",
-        NAMES,
-        // name = value, name: value, "name": "value", \"name\": \"value\", NAME=value, --name value, name => value
-        r#"(?i)(?:secret|token|passw(?:or)?d?|pwd|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|encryption_key|signing_key|credentials?|account_?key|client_key|master_key|service_key|connection_string|session_key|[_-]pass)(?P<suffix>[a-z0-9_-]{0,40})\\{0,3}["'`]?[ \t]{0,4}(?::=|=>|=|:)[ \t]{0,4}\\{0,3}["'`]?(?P<secret>[^\s"'`,;:)\]}\\][^\s"'`,;)\]}]{5,})"#,
-        is_assigned,
-    ),
-    judged(
-        "assignment",
-        &["--password", "--token", "--secret", "--api-key", "--pass"],
-        r#"(?i)--(?:password|token|secret|api-key|pass|passphrase)[ =]["']?(?P<secret>[^\s"'$<-][^\s"']{4,})"#,
-        is_given,
-    ),
-    judged(
-        "password",
-        &[
-            "password",
-            "passwort",
-            "passphrase",
-            "kennwort",
-            "mot de passe",
-            "contraseña",
-            "senha",
-            "пароль",
-            "密码",
-            "密碼",
-            "パスワード",
-            "비밀번호",
-        ],
-        r#"(?i)(?:password|passwort|passphrase|kennwort|mot de passe|contraseña|senha|пароль|密码|密碼|パスワード|비밀번호)(?:[ \t]+(?:for|für|to|of|on|zu|de|du)[ \t]+(?:\S+[ \t]+){1,3}?)?[ \t]*(?:is|ist|lautet|est|es|é|now|=|:|是|为|為|は|:|：)[ \t]*["'`]?(?P<secret>[^\s"'`,;]{5,})"#,
-        is_spoken,
-    ),
-    judged(
-        "high-entropy",
-        NAMES,
-        r#"(?i)(?:secret|token|passw(?:or)?d|passphrase|api[ _-]?key|access[ _-]?key|private[ _-]?key|credentials?)\b[^\n]{0,24}?(?:^|[\s"'`(=:])(?P<secret>[A-Za-z0-9+/_=.~-]{20,})"#,
-        is_random,
+        r"\beyJ[A-Za-z0-9_-]{8,}(?:\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?|(?:\.[A-Za-z0-9_-]+){4}|\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]{10,}){3})",
     ),
 ];

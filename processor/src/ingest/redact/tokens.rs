@@ -1,114 +1,188 @@
 //! Tokens that say by how they begin whose they are: a line each, in order of kind and then of issuer. What an issuer documents
 //! of its form stands here and nothing else; what has no telling beginning is found by the name beside it.
 
-use super::rules::Rule;
-
-/// A rule of one kind: of each token what it begins with, and a pattern of the rest.
-macro_rules! tokens {
-    ($kind:literal: $first:literal $rest:literal $(, $other:literal $other_rest:literal)* $(,)?) => {
-        Rule {
-            kind: $kind,
-            anchors: &[$first $(, $other)*],
-            pattern: concat!(r"\b(?:", $first, $rest $(, "|", $other, $other_rest)*, ")"),
-            is_secret: super::judge::always,
-        }
-    };
+/// Tokens of one issuer.
+pub(super) struct Token {
+    /// What the documentation calls it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the documentation is checked by the tests"))]
+    pub(super) name: &'static str,
+    /// What the placeholder calls it.
+    pub(super) kind: &'static str,
+    /// What such a token begins with: one of these, as it stands.
+    pub(super) begins: &'static [&'static str],
+    /// A pattern of the rest.
+    pub(super) rest: &'static str,
 }
 
-/// Clouds, and what deploys to them.
-pub(super) const CLOUDS: Rule = tokens!("cloud-token":
-    "LTAI" r"[A-Za-z0-9]{16,24}\b",
-    "dop_v1_" "[a-f0-9]{60,}",
-    "doo_v1_" "[a-f0-9]{60,}",
-    "dor_v1_" "[a-f0-9]{60,}",
-    "HRKU-" "[A-Za-z0-9_-]{30,}",
-    "dapi" r"[a-f0-9]{32}\b",
-    "pscale_tkn_" "[A-Za-z0-9_.=-]{32,}",
-    "pscale_pw_" "[A-Za-z0-9_.=-]{32,}",
-    "pscale_oauth_" "[A-Za-z0-9_.=-]{32,}",
-    "sbp_" r"[a-f0-9]{40}\b",
-    "fo1_" "[A-Za-z0-9_-]{40,}",
-    "nfp_" "[A-Za-z0-9]{36,}",
-    "pul-" r"[a-f0-9]{40}\b",
-    "dckr_pat_" "[A-Za-z0-9_-]{20,}",
-    "dckr_oat_" "[A-Za-z0-9_-]{20,}",
-    "tskey-" "[a-z]+-[A-Za-z0-9-]{20,}",
-    "nvapi-" "[A-Za-z0-9_-]{40,}",
-);
+impl Token {
+    /// A pattern of the whole token.
+    pub(super) fn pattern(&self) -> String {
+        let begins: Vec<String> = self.begins.iter().map(|begin| regex::escape(begin)).collect();
+        format!(r"\b(?:{})(?:{})", begins.join("|"), self.rest)
+    }
+}
 
-/// Forges, registries of packages, builds.
-pub(super) const FORGES: Rule = tokens!("forge-token":
-    "ATBB" r"[A-Za-z0-9]{28,}\b",
-    "ATATT3" "[A-Za-z0-9_=-]{60,}",
-    "bkua_" r"[a-f0-9]{40}\b",
-    "CCIPAT_" "[A-Za-z0-9_]{40,}",
-    "rubygems_" r"[a-f0-9]{48}\b",
-    "cio" r"[A-Za-z0-9]{32}\b",
-    "oy2" r"[a-z0-9]{43}\b",
-    "CLOJARS_" "[a-z0-9]{50,}",
-    "sgp_" "[a-f0-9_]{40,}",
-);
+/// The kinds of [`TOKENS`]. Tokens of one kind are searched together.
+pub(super) const KINDS: &[&str] = &["cloud-token", "forge-token", "ai-key", "service-token"];
 
-/// All other services.
-pub(super) const SERVICES: Rule = tokens!("service-token":
-    "shpat_" "[a-fA-F0-9]{30,}",
-    "shpca_" "[a-fA-F0-9]{30,}",
-    "shppa_" "[a-fA-F0-9]{30,}",
-    "shpss_" "[a-fA-F0-9]{30,}",
-    "sq0atp-" "[A-Za-z0-9_-]{22,}",
-    "sq0csp-" "[A-Za-z0-9_-]{22,}",
-    "rzp_live_" "[A-Za-z0-9]{14,}",
-    "rzp_test_" "[A-Za-z0-9]{14,}",
-    "access-sandbox-" "[0-9a-f-]{36}",
-    "access-production-" "[0-9a-f-]{36}",
-    "EAACEdEose0cBA" "[A-Za-z0-9]+",
-    "key-" r"[a-f0-9]{32}\b",
-    "xkeysib-" "[a-f0-9]{60,}-[A-Za-z0-9]{16}",
-    "sntrys_" "[A-Za-z0-9+/=_]{40,}",
-    "sntryu_" "[A-Za-z0-9+/=_]{40,}",
-    "NRAK-" r"[A-Z0-9]{27}\b",
-    "glsa_" "[A-Za-z0-9_]{30,}",
-    "glc_eyJ" "[A-Za-z0-9+/=]{30,}",
-    "phx_" "[A-Za-z0-9]{30,}",
-    "lsv2_" "[a-z]{2}_[a-f0-9_]{40,}",
-    "lin_api_" "[A-Za-z0-9]{30,}",
-    "ntn_" "[A-Za-z0-9]{40,}",
-    "secret_" r"[A-Za-z0-9]{43}\b",
-    "figd_" "[A-Za-z0-9_-]{30,}",
-    "PMAK-" "[a-f0-9]{24}-[a-f0-9]{34}",
-    "pat-na1-" "[0-9a-f-]{36}",
-    "pat-eu1-" "[0-9a-f-]{36}",
-    "CFPAT-" "[A-Za-z0-9_-]{40,}",
-    "ops_eyJ" "[A-Za-z0-9+/=_-]{100,}",
-    "AGE-SECRET-KEY-1" "[A-Z0-9]{50,}",
-);
+const fn cloud(name: &'static str, begins: &'static [&'static str], rest: &'static str) -> Token {
+    let kind = KINDS[0];
+    Token {
+        name,
+        kind,
+        begins,
+        rest,
+    }
+}
 
-/// Tokens with what tells them inside, or a dot in it: of Vault, Terraform, Doppler, Dynatrace, Mapbox, Mailchimp.
-pub(super) const DOTTED: Rule = Rule {
-    kind: "service-token",
-    anchors: &[
-        "hvs.",
-        "hvb.",
-        ".atlasv1.",
-        "dp.pt.",
-        "dp.st.",
-        "dp.ct.",
-        "dp.sa.",
-        "dt0c01.",
-        "sk.eyJ",
-        "-us1",
-        "-us2",
-        "-us3",
-        "-us4",
-        "-us5",
-        "-us6",
-        "-us7",
-        "-us8",
-        "-us9",
-    ],
-    pattern: concat!(
-        r"\b(?:hv[sb]\.[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40,}|dp\.(?:pt|st|ct|sa)\.[A-Za-z0-9._-]{30,}",
-        r"|dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}|sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}|[a-f0-9]{32}-us[0-9]{1,2}\b)",
+const fn forge(name: &'static str, begins: &'static [&'static str], rest: &'static str) -> Token {
+    let kind = KINDS[1];
+    Token {
+        name,
+        kind,
+        begins,
+        rest,
+    }
+}
+
+const fn ai(name: &'static str, begins: &'static [&'static str], rest: &'static str) -> Token {
+    let kind = KINDS[2];
+    Token {
+        name,
+        kind,
+        begins,
+        rest,
+    }
+}
+
+const fn service(name: &'static str, begins: &'static [&'static str], rest: &'static str) -> Token {
+    let kind = KINDS[3];
+    Token {
+        name,
+        kind,
+        begins,
+        rest,
+    }
+}
+
+/// All of them.
+pub(super) const TOKENS: &[Token] = &[
+    // Clouds, and what deploys to them.
+    cloud("alibaba-key", &["LTAI"], r"[A-Za-z0-9]{16,24}\b"),
+    cloud("cloudflare-token", &["cfk_", "cfut_", "cfat_"], "[A-Za-z0-9_-]{40,}"),
+    cloud("cloudflare-origin-key", &["v1.0-"], "[a-f0-9]{24}-[a-f0-9]{146}"),
+    cloud("databricks-token", &["dapi"], r"[a-f0-9]{32}(?:-\d)?\b"),
+    cloud("digitalocean-token", &["dop_v1_", "doo_v1_", "dor_v1_"], "[a-f0-9]{60,}"),
+    cloud("docker-token", &["dckr_pat_", "dckr_oat_"], "[A-Za-z0-9_-]{20,}"),
+    cloud("fly-token", &["fo1_", "fm1a_", "fm1r_", "fm2_"], "[A-Za-z0-9+/=_-]{40,}"),
+    cloud("heroku-token", &["HRKU-"], "[A-Za-z0-9_-]{30,}"),
+    cloud(
+        "netlify-token",
+        &["nfp_", "nfc_", "nfo_", "nfb_", "nfu_"],
+        r"[A-Za-z0-9]{36,}\b",
     ),
-    is_secret: super::judge::always,
-};
+    cloud("openshift-token", &["sha256~"], r"[A-Za-z0-9_-]{43}"),
+    cloud(
+        "planetscale-token",
+        &["pscale_tkn_", "pscale_pw_", "pscale_oauth_"],
+        "[A-Za-z0-9_.=-]{32,}",
+    ),
+    cloud("pulumi-token", &["pul-"], r"[a-f0-9]{40}\b"),
+    cloud("scalingo-token", &["tk-us-"], "[A-Za-z0-9_-]{40,}"),
+    cloud("supabase-token", &["sbp_"], r"(?:v0_)?[a-f0-9]{40}\b"),
+    cloud("supabase-key", &["sb_secret_"], "[A-Za-z0-9_-]{20,}"),
+    cloud("tailscale-key", &["tskey-"], "[a-z]+-[A-Za-z0-9-]{20,}"),
+    cloud(
+        "vercel-token",
+        &["vcp_", "vci_", "vca_", "vcr_", "vck_"],
+        r"[A-Za-z0-9]{24,}\b",
+    ),
+    cloud("vercel-blob-token", &["vercel_blob_rw_"], "[A-Za-z0-9_]{30,}"),
+    // Forges, registries of packages, builds.
+    forge("atlassian-token", &["ATATT3"], "[A-Za-z0-9_=-]{60,}"),
+    forge("bitbucket-password", &["ATBB"], r"[A-Za-z0-9]{28,}\b"),
+    forge("bitbucket-token", &["ATCTT3"], "[A-Za-z0-9_=-]{60,}"),
+    forge("bitbucket-server-token", &["BBDC-"], "[A-Za-z0-9+/]{40,}={0,2}"),
+    forge("buildkite-token", &["bkua_"], r"[a-f0-9]{40}\b"),
+    forge("circleci-token", &["CCIPAT_", "CCIPRJ_"], "[A-Za-z0-9_]{40,}"),
+    forge("clojars-token", &["CLOJARS_"], "[a-z0-9]{50,}"),
+    forge("cargo-token", &["cio"], r"[A-Za-z0-9]{32}\b"),
+    forge("jfrog-key", &["AKCp"], r"[A-Za-z0-9]{65,73}\b"),
+    forge("jfrog-token", &["cmVmdGtuO"], r"[A-Za-z0-9]{55}\b"),
+    forge("nuget-key", &["oy2"], r"[a-z0-9]{43}\b"),
+    forge("rubygems-key", &["rubygems_"], r"[a-f0-9]{48}\b"),
+    forge("sonarqube-token", &["squ_", "sqp_", "sqa_"], r"[a-f0-9]{40}\b"),
+    forge("sourcegraph-token", &["sgp_"], "[a-f0-9_]{40,}"),
+    // Providers of models, and services about them.
+    ai("bedrock-key", &["ABSKQmVkcm9ja0FQSUtleS"], "[A-Za-z0-9+/=]{60,}"),
+    ai("cerebras-key", &["csk-"], "[a-z0-9]{40,}"),
+    ai("cursor-key", &["crsr_"], r"[a-f0-9]{64}\b"),
+    ai("elevenlabs-key", &["sk_"], r"[a-f0-9]{48}\b"),
+    ai("firecrawl-key", &["fc-"], r"[a-f0-9]{32}\b"),
+    ai("fireworks-key", &["fw_"], r"[A-Za-z0-9]{20,30}\b"),
+    ai("gemini-key", &["AQ.Ab"], "[A-Za-z0-9_-]{40,}"),
+    ai("groq-key", &["gsk_"], "[A-Za-z0-9]{40,}"),
+    ai("huggingface-organisation-token", &["api_org_"], r"[A-Za-z0-9]{30,}\b"),
+    ai("jina-key", &["jina_"], "[A-Za-z0-9_-]{50,}"),
+    ai("langsmith-key", &["lsv2_"], "[a-z]{2}_[a-f0-9_]{40,}"),
+    ai("nvidia-key", &["nvapi-"], "[A-Za-z0-9_-]{40,}"),
+    ai("perplexity-key", &["pplx-"], "[A-Za-z0-9]{40,}"),
+    ai("pinecone-key", &["pcsk_"], "[A-Za-z0-9_]{50,}"),
+    ai("replicate-token", &["r8_"], "[A-Za-z0-9]{30,}"),
+    ai("tavily-key", &["tvly-"], r"(?:(?:dev|prod)-)?[A-Za-z0-9-]{30,}\b"),
+    ai("together-key", &["tgp_v1_"], "[A-Za-z0-9_-]{30,}"),
+    ai("voyage-key", &["pa-"], r"[A-Za-z0-9_-]{43}\b"),
+    ai("xai-key", &["xai-"], "[A-Za-z0-9]{60,}"),
+    // All other services.
+    service("1password-token", &["ops_eyJ"], "[A-Za-z0-9+/=_-]{100,}"),
+    service(
+        "1password-secret-key",
+        &["A3-"],
+        r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}\b",
+    ),
+    service("age-key", &["AGE-SECRET-KEY-1"], "[A-Z0-9]{50,}"),
+    service("age-plugin-key", &["AGE-PLUGIN-"], "[A-Z0-9]+-1[A-Z0-9]{30,}"),
+    service("brevo-key", &["xkeysib-"], "[a-f0-9]{60,}-[A-Za-z0-9]{16}"),
+    service("contentful-token", &["CFPAT-"], "[A-Za-z0-9_-]{40,}"),
+    service("dropbox-token", &["sl."], "(?:u\\.)?[A-Za-z0-9_-]{100,}"),
+    service("facebook-token", &["EAACEdEose0cBA", "EAAM", "EAAC"], "[A-Za-z0-9]{60,}"),
+    service("figma-token", &["figd_", "figo_", "figu_"], "[A-Za-z0-9_-]{30,}"),
+    service("flutterwave-key", &["FLWSECK-", "FLWSECK_TEST-"], "[A-Za-z0-9]{12,}-X"),
+    service("grafana-token", &["glsa_"], "[A-Za-z0-9_]{30,}"),
+    service("grafana-cloud-token", &["glc_eyJ"], "[A-Za-z0-9+/=]{30,}"),
+    service("grafana-key", &["eyJrIjoi"], "[A-Za-z0-9+/=]{60,}"),
+    service("honeycomb-key", &["hcaik_", "hcamk_", "hcxik_", "hcxmk_"], "[a-z0-9]{30,}"),
+    service("hubspot-token", &["pat-na1-", "pat-na2-", "pat-eu1-"], "[0-9a-f-]{36}"),
+    service(
+        "launchdarkly-key",
+        &["sdk-"],
+        r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+    ),
+    service("linear-key", &["lin_api_", "lin_oauth_"], "[A-Za-z0-9]{30,}"),
+    service("mailgun-key", &["key-"], r"[a-f0-9]{32}\b"),
+    service("mandrill-key", &["md-"], r"[A-Za-z0-9_]{22}\b"),
+    service("mollie-key", &["live_"], r"[A-Za-z0-9]{30,}\b"),
+    service("new-relic-user-key", &["NRAK-"], r"[A-Z0-9]{27}\b"),
+    service("new-relic-insert-key", &["NRII-"], "[A-Za-z0-9_-]{32}"),
+    service("notion-token", &["ntn_"], "[A-Za-z0-9]{40,}"),
+    service("notion-secret", &["secret_"], r"[A-Za-z0-9]{43}\b"),
+    service(
+        "plaid-token",
+        &["access-sandbox-", "access-development-", "access-production-"],
+        "[0-9a-f-]{36}",
+    ),
+    service("posthog-key", &["phx_"], "[A-Za-z0-9]{30,}"),
+    service("postman-key", &["PMAK-"], "[a-f0-9]{24}-[a-f0-9]{34}"),
+    service("prefect-key", &["pnu_", "pnb_"], r"[A-Za-z0-9]{36}\b"),
+    service("razorpay-key", &["rzp_live_", "rzp_test_"], "[A-Za-z0-9]{14,}"),
+    service("resend-key", &["re_"], r"[A-Za-z0-9]{8}_[A-Za-z0-9]{24}\b"),
+    service("sentry-token", &["sntrys_", "sntryu_"], "[A-Za-z0-9+/=_]{40,}"),
+    service(
+        "shopify-token",
+        &["shpat_", "shpca_", "shppa_", "shpss_", "shpua_"],
+        "[a-fA-F0-9]{30,}",
+    ),
+    service("square-token", &["sq0atp-", "sq0csp-"], "[A-Za-z0-9_-]{22,}"),
+    service("square-access-token", &["EAAAE", "EAAAl"], r"[A-Za-z0-9_-]{56,64}\b"),
+    service("typeform-token", &["tfp_"], "[A-Za-z0-9_.=-]{40,}"),
+];

@@ -1,0 +1,217 @@
+//! What its beginning tells: of all other services.
+
+use super::{Example, of};
+
+/// One of each rule.
+pub(super) const EXAMPLES: &[Example] = &[
+    of(
+        "1password-token",
+        "tokens of 1Password's service accounts",
+        &["ops_eyJ{b250}", "use ops_eyJ{b250}"],
+        &["ops_eyJ", "ops_eyJ{A20}"],
+    ),
+    of(
+        "1password-secret-key",
+        "secret keys of 1Password's accounts",
+        &["A3-{U6}-{U6}-{U5}-{U5}-{U5}-{U5}", "A3-{U6}-{U11}-{U5}-{U5}-{U5}"],
+        &["A3-{U6}", "A3-size"],
+    ),
+    of(
+        "age-key",
+        "secret keys of age",
+        &["AGE-SECRET-KEY-1{U58}", "# public\nAGE-SECRET-KEY-1{U58}"],
+        &["AGE-SECRET-KEY-1", "age1{a58}"],
+    ),
+    of(
+        "age-plugin-key",
+        "identities of age's plugins",
+        &["AGE-PLUGIN-YUBIKEY-1{U40}", "AGE-PLUGIN-TPM-1{U60}"],
+        &["AGE-PLUGIN-", "AGE-PLUGIN-YUBIKEY"],
+    ),
+    of(
+        "brevo-key",
+        "keys of Brevo",
+        &["xkeysib-{h64}-{A16}", "use xkeysib-{h64}-{A16}"],
+        &["xkeysib-", "xkeysib-{h8}"],
+    ),
+    of(
+        "contentful-token",
+        "tokens of Contentful",
+        &["CFPAT-{w43}", "use CFPAT-{w43}"],
+        &["CFPAT-", "CFPAT-name"],
+    ),
+    of(
+        "dropbox-token",
+        "tokens of Dropbox",
+        &["sl.{w136}", "sl.u.{w200}"],
+        &["sl.rs", "sl.{A12}"],
+    ),
+    of(
+        "facebook-token",
+        "tokens of Facebook",
+        &["EAACEdEose0cBA{A100}", "EAAM{A120}"],
+        &["EAAC", "EAAM{A12}"],
+    ),
+    of(
+        "figma-token",
+        "tokens of Figma",
+        &["figd_{w40}", "figo_{w40}", "figu_{w40}"],
+        &["figd_", "figd_{A8}"],
+    ),
+    of(
+        "flutterwave-key",
+        "keys of Flutterwave",
+        &["FLWSECK-{a32}-X", "FLWSECK_TEST-{h32}-X"],
+        &["FLWSECK-", "FLWPUBK-{a32}-X"],
+    ),
+    of(
+        "grafana-token",
+        "tokens of Grafana's service accounts",
+        &["glsa_{A32}_{h8}", "use glsa_{A32}_{h8}"],
+        &["glsa_", "glsa_name"],
+    ),
+    of(
+        "grafana-cloud-token",
+        "tokens of Grafana Cloud",
+        &["glc_eyJ{b60}", "use glc_eyJ{b100}"],
+        &["glc_eyJ", "glc_name"],
+    ),
+    of(
+        "grafana-key",
+        "older API keys of Grafana",
+        &["eyJrIjoi{b80}", "key eyJrIjoi{b80}="],
+        &["eyJrIjoi", "eyJrIjoi{A8}"],
+    ),
+    of(
+        "honeycomb-key",
+        "keys of Honeycomb",
+        &["hcaik_{a58}", "hcxik_{a58}"],
+        &["hcaik_", "hcaik_{a8}"],
+    ),
+    of(
+        "hubspot-token",
+        "tokens of HubSpot",
+        &["pat-na1-{uuid}", "pat-eu1-{uuid}"],
+        &["pat-na1-", "pat-eu1-{h8}"],
+    ),
+    of(
+        "launchdarkly-key",
+        "SDK keys of LaunchDarkly",
+        &["sdk-{uuid}", "use sdk-{uuid}"],
+        &["sdk-", "sdk-{h8}"],
+    ),
+    of(
+        "linear-key",
+        "keys of Linear",
+        &["lin_api_{A40}", "lin_oauth_{h64}"],
+        &["lin_api_", "lin_api_{A8}"],
+    ),
+    of(
+        "mailgun-key",
+        "keys of Mailgun",
+        &["key-{h32}", "use key-{h32}"],
+        &["key-value", "key-{h8}"],
+    ),
+    of(
+        "mandrill-key",
+        "keys of Mandrill",
+        &["md-{A22}", "use md-{A22}"],
+        &["md-button", "md-select-menu-container"],
+    ),
+    of(
+        "mollie-key",
+        "keys of Mollie",
+        &["live_{A30}", "use live_{A32}"],
+        &["live_reload", "live_{A8}"],
+    ),
+    of(
+        "new-relic-user-key",
+        "user keys of New Relic",
+        &["NRAK-{U27}", "use NRAK-{U27}"],
+        &["NRAK-", "NRAK-{U8}"],
+    ),
+    of(
+        "new-relic-insert-key",
+        "insert keys of New Relic",
+        &["NRII-{w32}", "use NRII-{w32}"],
+        &["NRII-", "NRII-{A8}"],
+    ),
+    of(
+        "notion-token",
+        "tokens of Notion",
+        &["ntn_{A46}", "use ntn_{A46}"],
+        &["ntn_", "ntn_{A8}"],
+    ),
+    of(
+        "notion-secret",
+        "older tokens of Notion",
+        &["secret_{A43}", "use secret_{A43}"],
+        &["secret_name", "secret_{A8}"],
+    ),
+    of(
+        "plaid-token",
+        "access tokens of Plaid",
+        &["access-production-{uuid}", "access-sandbox-{uuid}"],
+        &["access-sandbox-", "access-production-eu"],
+    ),
+    of(
+        "posthog-key",
+        "personal keys of PostHog",
+        &["phx_{A43}", "use phx_{A43}"],
+        &["phx_", "phc_{A43}"],
+    ),
+    of(
+        "postman-key",
+        "keys of Postman",
+        &["PMAK-{h24}-{h34}", "use PMAK-{h24}-{h34}"],
+        &["PMAK-", "PMAK-{h24}"],
+    ),
+    of(
+        "prefect-key",
+        "keys of Prefect",
+        &["pnu_{A36}", "pnb_{A36}"],
+        &["pnu_", "pnu_{A8}"],
+    ),
+    of(
+        "razorpay-key",
+        "keys of Razorpay",
+        &["rzp_live_{A14}", "rzp_test_{A14}"],
+        &["rzp_live_", "rzp_test_key"],
+    ),
+    of(
+        "resend-key",
+        "keys of Resend",
+        &["re_{A8}_{A24}", "use re_{A8}_{A24}"],
+        &["re_exports", "re_{A8}_{A5}"],
+    ),
+    of(
+        "sentry-token",
+        "tokens of Sentry",
+        &["sntrys_{A64}", "sntryu_{h64}"],
+        &["sntrys_", "sntryu_{h8}"],
+    ),
+    of(
+        "shopify-token",
+        "tokens of Shopify",
+        &["shpat_{h32}", "shpss_{h32}", "shpca_{h32}"],
+        &["shpat_", "shpat_{h8}"],
+    ),
+    of(
+        "square-token",
+        "tokens of Square",
+        &["sq0atp-{w22}", "sq0csp-{w43}"],
+        &["sq0atp-", "sq0idp-{w22}"],
+    ),
+    of(
+        "square-access-token",
+        "newer access tokens of Square",
+        &["EAAAE{w60}", "EAAAl{w59}"],
+        &["EAAAE", "EAAAl{A12}"],
+    ),
+    of(
+        "typeform-token",
+        "tokens of Typeform",
+        &["tfp_{w44}", "use tfp_{w59}"],
+        &["tfp_", "tfp_{A8}"],
+    ),
+];

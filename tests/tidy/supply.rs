@@ -1,0 +1,134 @@
+//! Rules about what the lock file brings in: from where, with a checksum, nothing that is banned, nothing twice unseen. What
+//! `cargo deny check sources bans` asks, without a network and on every run of the tests; see docs/supply-chain.md.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{assert_none, text};
+
+/// Crates of which the tree holds more than one version, since others ask for different ones. A new one is looked at, and put
+/// here; one that is gone is taken out.
+const TWICE: &[&str] = &[
+    "base64",
+    "block-buffer",
+    "cpufeatures",
+    "crypto-common",
+    "digest",
+    "fancy-regex",
+    "getrandom",
+    "hashbrown",
+    "itertools",
+    "r-efi",
+    "rand",
+    "rand_core",
+    "sha2",
+    "syn",
+    "thiserror",
+    "thiserror-impl",
+];
+
+/// A package of the lock file.
+struct Locked {
+    name: String,
+    source: Option<String>,
+    checksum: Option<String>,
+}
+
+/// The packages of a lock file, in its order. Each key stands on a line of its own.
+fn locked(lock: &str) -> Vec<Locked> {
+    let value = |package: &str, key: &str| {
+        let found = package.lines().find_map(|line| line.strip_prefix(&format!("{key} = \"")));
+        found.and_then(|rest| rest.strip_suffix('"')).map(str::to_owned)
+    };
+    lock.split("[[package]]\n")
+        .skip(1)
+        .map(|package| Locked {
+            name: value(package, "name").unwrap(),
+            source: value(package, "source"),
+            checksum: value(package, "checksum"),
+        })
+        .collect()
+}
+
+/// What stands in quotes in the lines of deny.toml from the one that begins with `from` to the one that ends with `]`.
+fn quoted_in_list(deny: &str, from: &str) -> Vec<String> {
+    let mut quoted = Vec::new();
+    for line in deny.lines().skip_while(|line| !line.starts_with(from)) {
+        quoted.extend(line.split('"').skip(1).step_by(2).map(str::to_owned));
+        if line.ends_with(']') {
+            break;
+        }
+    }
+    quoted
+}
+
+/// Crates that deny.toml bans.
+fn banned(deny: &str) -> BTreeSet<String> {
+    let names = deny.lines().filter_map(|line| line.trim_start().strip_prefix("{ crate = \""));
+    names.filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
+}
+
+fn lock() -> Vec<Locked> {
+    let packages = locked(&text("Cargo.lock".as_ref()).unwrap());
+    assert!(packages.len() > 100, "the lock file was not read");
+    packages
+}
+
+#[test]
+fn all_comes_from_the_allowed_registry_with_a_checksum() {
+    let allowed = quoted_in_list(&text("deny.toml".as_ref()).unwrap(), "allow-registry");
+    assert!(!allowed.is_empty(), "deny.toml allows no registry");
+    let allowed: BTreeSet<String> = allowed.iter().map(|registry| format!("registry+{registry}")).collect();
+    let mut offenders = Vec::new();
+    for package in lock() {
+        match (&package.source, &package.checksum) {
+            // Of the workspace.
+            (None, None) if package.name.starts_with("remembrancer") => {}
+            (Some(source), Some(checksum)) if allowed.contains(source) && checksum.len() == 64 => {}
+            (source, checksum) => offenders.push(format!("{}: {source:?}, {checksum:?}", package.name)),
+        }
+    }
+    assert_none("a package comes from deny.toml's registry, with its SHA-256", &offenders);
+}
+
+#[test]
+fn nothing_that_is_banned_is_locked() {
+    let banned = banned(&text("deny.toml".as_ref()).unwrap());
+    assert!(banned.len() > 5, "the bans were not read");
+    let names = lock().into_iter().map(|package| package.name);
+    assert_none(
+        "deny.toml bans it",
+        &names.filter(|name| banned.contains(name)).collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn what_is_there_in_two_versions_is_known() {
+    let mut versions: BTreeMap<String, usize> = BTreeMap::new();
+    for package in lock() {
+        *versions.entry(package.name).or_default() += 1;
+    }
+    let twice: Vec<String> = versions
+        .into_iter()
+        .filter(|(_, count)| *count > 1)
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(
+        twice, TWICE,
+        "crates in several versions: see whether the second can be done without"
+    );
+}
+
+#[test]
+fn a_lock_file_is_read() {
+    let lock = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1\"\nsource = \"registry+x\"\nchecksum = \"00\"\n\n[[package]]\nname = \"b\"\nversion = \"2\"\n";
+    let packages = locked(lock);
+    let read: Vec<_> = packages
+        .iter()
+        .map(|package| (package.name.as_str(), package.source.as_deref(), package.checksum.as_deref()))
+        .collect();
+    assert_eq!(read, [("a", Some("registry+x"), Some("00")), ("b", None, None)]);
+    assert_eq!(
+        quoted_in_list("x = []\nallow = [\n  \"a\",\n  \"b\",\n]\nc = [\"d\"]", "allow"),
+        ["a", "b"]
+    );
+}
