@@ -2,6 +2,7 @@
 //! and the gates.
 
 mod legs;
+mod origin;
 mod reranking;
 
 use std::path::Path;

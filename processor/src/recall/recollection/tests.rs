@@ -223,7 +223,8 @@ proptest! {
             prop_assert!(text.starts_with(FENCE_OPEN_PREFIX) && text.ends_with("</remembrancer-recollections>\n"));
             prop_assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
             prop_assert_eq!(&clean(&text[FENCE_OPEN_PREFIX.len()..text.len() - FENCE_CLOSE.len() - 1]), text[FENCE_OPEN_PREFIX.len()..text.len() - FENCE_CLOSE.len() - 1].trim());
-            for entry in text.split("\n[").skip(1) {
+            let entries = &text[..text.len() - FENCE_CLOSE.len() - 1];
+            for entry in entries.split("\n[").skip(1) {
                 prop_assert!(entry.chars().count() <= CAPS.recollection_chars);
             }
         }

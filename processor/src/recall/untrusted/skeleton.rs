@@ -194,7 +194,7 @@ impl Skeleton {
         if self.starts(at, b"!--") || self.is_token(at) {
             return true;
         }
-        while matches!(self.look(at), Some(b'/' | b' ' | b'<')) {
+        while matches!(self.look(at), Some(b'/' | b' ' | b'<' | b'\n')) {
             at += 1;
         }
         let ends = |end: usize| {
