@@ -1,17 +1,17 @@
 //! What changes a store that is there: forgetting, excluding and including, an index of older rules, a damaged one. Through the daemon
 //! and by commands.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use remembrancer_hooks::protocol::{ForgetTarget, Request};
-use remembrancer_schema::{ANALYSIS_VERSION, damage_index, make_analysis_older};
+use remembrancer_schema::{damage_index, make_analysis_older};
 
 use super::Scenario;
 use crate::faults::check::{Broken, Violation};
 use crate::faults::pen::Pen;
 use crate::faults::strike::{Fate, Struck, command, daemon};
 use crate::faults::truth::{Truth, Wish};
-use crate::faults::world::{World, ask, ready, until};
+use crate::faults::world::{World, ask, ready, until, until_indexed};
 use crate::{Sandbox, any_file_holds};
 
 /// Sessions at the beginning, and their turns: more than one step of indexing anew.
@@ -53,16 +53,7 @@ impl Scenario for Upkeep {
             }
             4 => {
                 make_analysis_older(&world.sandbox.places().database_file());
-                by_daemon(world, fate, |sandbox, _, stop| {
-                    let is_current = |sandbox: &Sandbox| {
-                        let stats = sandbox.reader().stats().map_err(|error| error.to_string())?;
-                        Ok::<_, String>(stats.analysis_version == ANALYSIS_VERSION)
-                    };
-                    while !stop.load(Ordering::Relaxed) && !is_current(sandbox)? {
-                        std::thread::yield_now();
-                    }
-                    Ok(())
-                })
+                by_daemon(world, fate, |sandbox, _, stop| until_indexed(sandbox, stop))
             }
             _ => {
                 damage_index(&world.sandbox.places().database_file());
