@@ -72,6 +72,9 @@ impl Pen {
     }
 
     /// Writes a file that repeats the first one of all, record for record, under a session of its own, and goes on (TC-09).
+    ///
+    /// # Panics
+    /// Where a transcript can't be read or written.
     pub fn fork(&mut self, truth: &mut Truth, turns: u32) {
         let Some((session, path)) = self.whole.first() else { return };
         let copied = fs_err::read_to_string(path).unwrap();
@@ -84,6 +87,9 @@ impl Pen {
     }
 
     /// Writes so many subagents' files of one turn each, all with the session id of their parent (TC-08).
+    ///
+    /// # Panics
+    /// Where a transcript can't be read or written.
     pub fn subagents(&mut self, truth: &mut Truth, files: u32) {
         let Some((parent, path)) = self.whole.last().cloned() else {
             return;

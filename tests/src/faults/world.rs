@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use remembrancer_hooks::protocol::{Answer, Reply, Request};
 use remembrancer_processor::Deadline;
-use remembrancer_schema::Audit;
+use remembrancer_schema::{ANALYSIS_VERSION, Audit};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -165,6 +165,25 @@ pub fn ask(sandbox: &Sandbox, request: &Request) -> Result<Value, String> {
         Ok(other) => Err(format!("{other:?}")),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Waits until all episodes are indexed by the rules of this version, or `stop` is set.
+///
+/// # Errors
+/// What stands in the way, or that time ran out.
+pub fn until_indexed(sandbox: &Sandbox, stop: &AtomicBool) -> Result<(), String> {
+    let deadline = Deadline::after(PATIENCE);
+    while !stop.load(Ordering::Relaxed) {
+        let stats = sandbox.reader().stats().map_err(|error| error.to_string())?;
+        if stats.analysis_version == ANALYSIS_VERSION {
+            return Ok(());
+        }
+        if deadline.has_passed() {
+            return Err(format!("waited {PATIENCE:?} in vain for the index"));
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
 }
 
 /// Asks again and again until `is_so` of the status, or `stop` is set.

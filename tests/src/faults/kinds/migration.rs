@@ -8,7 +8,7 @@ use super::Scenario;
 use crate::faults::check::Moment;
 use crate::faults::strike::{Fate, Struck, command, daemon};
 use crate::faults::truth::Truth;
-use crate::faults::world::{World, ready, until};
+use crate::faults::world::{World, ready, until, until_indexed};
 
 const BY_A_COMMAND: usize = 1;
 
@@ -56,7 +56,8 @@ impl Scenario for Migration {
     }
 
     fn settle(&mut self, world: &mut World) {
-        world.settle(|_| Ok(()));
+        // What is older than the index is indexed step by step, once the daemon runs.
+        world.settle(|sandbox| until_indexed(sandbox, &false.into()));
         self.under_way = false;
     }
 }

@@ -1,17 +1,17 @@
 //! What changes a store that is there: forgetting, excluding and including, an index of older rules, a damaged one. Through the daemon
 //! and by commands.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use remembrancer_hooks::protocol::{ForgetTarget, Request};
-use remembrancer_schema::{ANALYSIS_VERSION, damage_index, make_analysis_older};
+use remembrancer_schema::{damage_index, make_analysis_older};
 
 use super::Scenario;
 use crate::faults::check::{Broken, Violation};
 use crate::faults::pen::Pen;
 use crate::faults::strike::{Fate, Struck, command, daemon};
 use crate::faults::truth::{Truth, Wish};
-use crate::faults::world::{World, ask, ready, until};
+use crate::faults::world::{World, ask, ready, until, until_indexed};
 use crate::{Sandbox, any_file_holds};
 
 /// Sessions at the beginning, and their turns: more than one step of indexing anew.
@@ -20,10 +20,12 @@ const TURNS: u32 = 8;
 /// Of so many forgotten sessions a word is looked for in all files, the last ones first.
 const LOOKED_FOR: usize = 6;
 
-/// Sessions of which it was said that they are forgotten.
 #[derive(Default)]
 pub(super) struct Upkeep {
+    /// Sessions of which it was said that they are forgotten.
     acknowledged: Vec<String>,
+    /// Whether a command said last that the folder is excluded: only then another may include it.
+    excluded: bool,
 }
 
 impl Scenario for Upkeep {
@@ -42,27 +44,23 @@ impl Scenario for Upkeep {
         match way {
             0 => self.forget(world, fate, false),
             1 => self.forget(world, fate, true),
-            2 => by_daemon(world, fate, |sandbox, cwd, _| {
-                ask(sandbox, &Request::Exclude { path: cwd.to_owned() })?;
-                ask(sandbox, &Request::Include { path: cwd.to_owned() }).map(drop)
-            }),
+            2 => {
+                self.excluded = false;
+                by_daemon(world, fate, |sandbox, cwd, _| {
+                    ask(sandbox, &Request::Exclude { path: cwd.to_owned() })?;
+                    ask(sandbox, &Request::Include { path: cwd.to_owned() }).map(drop)
+                })
+            }
             3 => {
-                let act = if world.one_in(2) { "exclude" } else { "include" };
+                let act = if self.excluded { "include" } else { "exclude" };
                 let asked = world.sandbox.command(&[act, world.pen.cwd()]);
-                command(asked, fate).map(|(struck, _)| struck)
+                let (struck, good) = command(asked, fate)?;
+                self.excluded = good && act == "exclude";
+                Ok(struck)
             }
             4 => {
                 make_analysis_older(&world.sandbox.places().database_file());
-                by_daemon(world, fate, |sandbox, _, stop| {
-                    let is_current = |sandbox: &Sandbox| {
-                        let stats = sandbox.reader().stats().map_err(|error| error.to_string())?;
-                        Ok::<_, String>(stats.analysis_version == ANALYSIS_VERSION)
-                    };
-                    while !stop.load(Ordering::Relaxed) && !is_current(sandbox)? {
-                        std::thread::yield_now();
-                    }
-                    Ok(())
-                })
+                by_daemon(world, fate, |sandbox, _, stop| until_indexed(sandbox, stop))
             }
             _ => {
                 damage_index(&world.sandbox.places().database_file());
@@ -74,7 +72,8 @@ impl Scenario for Upkeep {
     }
 
     fn settle(&mut self, world: &mut World) {
-        // It may have been left excluded; to include what is not excluded changes nothing.
+        // It may have been left excluded; where it was not, the command says so and changes nothing.
+        self.excluded = false;
         world.sandbox.run(&["include", world.pen.cwd()]);
         world.settle(|_| Ok(()));
         self.no_byte_is_left(world);
