@@ -162,7 +162,7 @@ fn values(record: &[u8]) -> Option<Vec<Value>> {
             1..=6 => Value::Integer(integer(bytes)),
             7 => Value::Other,
             8 | 9 => Value::Integer(kind as i64 - 8),
-            _ if kind % 2 == 0 => Value::Blob(bytes.to_vec()),
+            _ if kind.is_multiple_of(2) => Value::Blob(bytes.to_vec()),
             _ => Value::Text(String::from_utf8(bytes.to_vec()).ok()?),
         });
     }
