@@ -50,6 +50,8 @@ pub use error::{CopyError, MigrateError, OpenError, QueryError};
 #[cfg(any(test, feature = "testing"))]
 pub use foreign::ForeignWriter;
 pub use foreign::{Catalogue, ForeignDatabase, ForeignError, ForeignMessage, ForeignSession, Layout, Stamp};
+#[cfg(any(test, feature = "testing"))]
+pub use fts_query::FullText;
 pub use fts_query::MatchExpression;
 pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
 pub use query::{Bm25Hits, FieldWeights, Reader, SHORTEST_PREFIX, Scope};

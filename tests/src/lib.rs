@@ -6,6 +6,7 @@
 pub mod conversations;
 pub mod corpus;
 mod daemon_process;
+pub mod fuzz;
 mod sandbox;
 mod service_manager;
 mod shared;

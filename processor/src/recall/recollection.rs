@@ -153,7 +153,8 @@ fn entry(number: usize, episode: &EpisodeText, left: Allowance) -> Option<String
             return None;
         }
         let entry = entry_within(number, episode, chars);
-        if estimated_tokens(&entry) <= left.tokens {
+        // Heading and files have a length of their own, however little is left.
+        if estimated_tokens(&entry) <= left.tokens && entry.chars().count() <= left.chars {
             return Some(entry);
         }
         chars = chars * 3 / 4;
