@@ -10,6 +10,8 @@ mod json;
 mod reading;
 mod service;
 mod settings_file;
+#[cfg(feature = "testing")]
+pub(crate) mod testing;
 mod text;
 mod toml;
 

@@ -11,6 +11,8 @@ mod file;
 pub(crate) mod git;
 mod hosts;
 mod refresh;
+#[cfg(feature = "testing")]
+pub(crate) mod testing;
 
 use remembrancer_processor::recall::{CAPS, standing_block};
 use remembrancer_schema::InstructionFile;

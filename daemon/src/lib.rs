@@ -53,6 +53,8 @@ mod source_file;
 mod status;
 mod store;
 mod system;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod threads;
 mod upkeep;
 mod watch;

@@ -27,6 +27,8 @@ pub mod places;
 pub mod protocol;
 pub mod recollection_file;
 mod system;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use agent::{Agent, CommandForm, Firing, HostSide, OffSwitch, PluginSign, Registration, TimeLimit};
 pub use client::{Client, ClientError, WaitingFor};

@@ -28,10 +28,10 @@ const HEAD_BYTES: usize = 96 * 1024;
 const CUT_MARK: &str = "\n[…]\n";
 
 /// Known session ids are UUIDs of 36 bytes.
-const MAX_ID_BYTES: usize = 256;
+pub(crate) const MAX_ID_BYTES: usize = 256;
 
 /// `PATH_MAX` of Linux; a longer path opens nowhere.
-const MAX_PATH_BYTES: usize = 4_096;
+pub(crate) const MAX_PATH_BYTES: usize = 4_096;
 
 /// An event, as the host tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]

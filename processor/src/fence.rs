@@ -18,16 +18,29 @@ pub fn strip_fenced(text: &str) -> Cow<'_, str> {
     }
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(start) = rest.find(FENCE_OPEN_PREFIX) {
-        kept.push_str(&rest[..start]);
-        let block = &rest[start..];
-        rest = match block.find(FENCE_CLOSE) {
-            Some(end) => &block[end + FENCE_CLOSE.len()..],
-            None => "",
-        };
+    while let Some(behind) = joint_opening(&mut kept, rest).or_else(|| next_opening(&mut kept, rest)) {
+        rest = behind.split_once(FENCE_CLOSE).map_or("", |(_, behind)| behind);
     }
     kept.push_str(rest);
     Cow::Owned(kept)
+}
+
+/// Keeps what stands before the next opening marker in `rest`; gives what stands behind it.
+fn next_opening<'a>(kept: &mut String, rest: &'a str) -> Option<&'a str> {
+    let (before, behind) = rest.split_once(FENCE_OPEN_PREFIX)?;
+    kept.push_str(before);
+    Some(behind)
+}
+
+/// A marker whose halves stood around a block that was cut out, and met: takes the first half off what was kept, and gives what
+/// stands behind the second.
+fn joint_opening<'a>(kept: &mut String, rest: &'a str) -> Option<&'a str> {
+    let halves = (1..FENCE_OPEN_PREFIX.len()).rev().map(|at| FENCE_OPEN_PREFIX.split_at(at));
+    let (first, second) = halves
+        .into_iter()
+        .find(|(first, second)| kept.ends_with(first) && rest.starts_with(second))?;
+    kept.truncate(kept.len() - first.len());
+    Some(&rest[second.len()..])
 }
 
 #[cfg(test)]
@@ -58,6 +71,14 @@ mod tests {
     #[test]
     fn tc_17_an_unclosed_block_takes_the_rest() {
         check("fix it <remembrancer-recollections prompt=\"1\">\nold", "fix it ");
+    }
+
+    #[test]
+    fn a_marker_that_a_cut_puts_together_opens_a_block() {
+        let block = "<remembrancer-recollections>x</remembrancer-recollections>";
+        check(&format!("a<remembrancer-re{block}collections>y{FENCE_CLOSE}b"), "ab");
+        check(&format!("a<{block}rem{block}b"), "a<remb");
+        check(&format!("a<remem{block}{block}brancer-recollections b"), "a");
     }
 
     #[test]

@@ -26,6 +26,8 @@ mod parse;
 mod problem;
 mod redact;
 mod tell;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod text;
 mod time;
 mod tool;

@@ -102,5 +102,10 @@ fn quote(term: &str) -> String {
     format!("\"{}\"", term.replace('"', "\"\""))
 }
 
+#[cfg(any(test, feature = "testing"))]
+mod full_text;
+#[cfg(any(test, feature = "testing"))]
+pub use full_text::FullText;
+
 #[cfg(test)]
 mod tests;

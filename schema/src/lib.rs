@@ -44,9 +44,9 @@ mod foreign;
 
 #[cfg(any(test, feature = "testing"))]
 mod audit;
+mod recovery;
 #[cfg(any(test, feature = "testing"))]
 mod states;
-mod recovery;
 
 #[cfg(test)]
 mod testing;
@@ -59,6 +59,8 @@ pub use error::{CopyError, MigrateError, OpenError, QueryError};
 #[cfg(any(test, feature = "testing"))]
 pub use foreign::ForeignWriter;
 pub use foreign::{Catalogue, ForeignDatabase, ForeignError, ForeignMessage, ForeignSession, Layout, Stamp};
+#[cfg(any(test, feature = "testing"))]
+pub use fts_query::FullText;
 pub use fts_query::MatchExpression;
 pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
 pub use query::{Bm25Hits, FieldWeights, Reader, SHORTEST_PREFIX, Scope};

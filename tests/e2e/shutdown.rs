@@ -139,7 +139,11 @@ fn a_crash_leaves_no_core_dump() {
     let daemon = sandbox.start();
     let limits = fs_err::read_to_string(format!("/proc/{}/limits", daemon.pid())).unwrap();
     let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
-    assert_eq!(core.split_whitespace().skip(4).take(2).collect::<Vec<_>>(), ["0", "0"], "{core}");
+    assert_eq!(
+        core.split_whitespace().skip(4).take(2).collect::<Vec<_>>(),
+        ["0", "0"],
+        "{core}"
+    );
     // A collector is handed nothing, either.
     let owner = fs_err::metadata(format!("/proc/{}/environ", daemon.pid())).unwrap();
     assert_eq!(std::os::unix::fs::MetadataExt::uid(&owner), 0, "the process is dumpable");

@@ -8,6 +8,7 @@ pub mod conversations;
 pub mod corpus;
 mod daemon_process;
 pub mod faults;
+pub mod fuzz;
 pub mod injected;
 mod sandbox;
 mod service_manager;

@@ -97,5 +97,7 @@ pub(crate) fn forget(writer: &mut Writer, target: &ForgetTarget, now: UnixMillis
     // A reader in the middle of a query keeps the log's bytes; it is done in a moment. One more try and not many, since each
     // may hold the one writer for the whole busy timeout: the rest is upkeep's. What was forgotten is, either way.
     let log_emptied = forgotten.log_emptied || writer.finish_forgetting().unwrap_or(false);
-    Ok(json!({"forgotten": forgotten.episodes, "turns": forgotten.turn_uids.len(), "log_emptied": log_emptied, "set_aside_removed": forgotten.set_aside_removed}))
+    Ok(
+        json!({"forgotten": forgotten.episodes, "turns": forgotten.turn_uids.len(), "log_emptied": log_emptied, "set_aside_removed": forgotten.set_aside_removed}),
+    )
 }

@@ -21,7 +21,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    fn register(self, text: &str, agent: Agent, program: &str) -> Result<String, Problem> {
+    pub(super) fn register(self, text: &str, agent: Agent, program: &str) -> Result<String, Problem> {
         match self {
             Self::Json => json::register(text, agent, program),
             Self::Toml => toml::register(text, agent, program),
@@ -29,7 +29,7 @@ impl Format {
         }
     }
 
-    fn unregister(self, text: &str) -> Result<String, Problem> {
+    pub(super) fn unregister(self, text: &str) -> Result<String, Problem> {
         match self {
             Self::Json => json::unregister(text),
             Self::Toml => toml::unregister(text),
@@ -88,7 +88,7 @@ fn uninstall_from(path: &Path, format: Format, agent: Agent, uid: u32) -> Result
 ///
 /// Editing may have given a container its line breaks, or have filled one that was there and empty. What our own way there and back
 /// makes of the original tells whether anything else has changed.
-fn without_hook(text: &str, original: Option<&str>, format: Format, agent: Agent) -> Result<Option<String>, Problem> {
+pub(super) fn without_hook(text: &str, original: Option<&str>, format: Format, agent: Agent) -> Result<Option<String>, Problem> {
     let bare = format.unregister(text)?;
     if bare == text {
         return Ok(Some(bare));

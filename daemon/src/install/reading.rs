@@ -74,7 +74,7 @@ pub(crate) fn values(path: &Path) -> Result<Option<Value>, String> {
     parsed.map(Some).map_err(|problem| format!("{}:{problem}", path.display()))
 }
 
-fn toml_values(text: &str) -> Result<Value, Problem> {
+pub(super) fn toml_values(text: &str) -> Result<Value, Problem> {
     let (_, body) = split_mark(text);
     toml::from_str(body).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);

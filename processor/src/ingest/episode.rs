@@ -184,5 +184,21 @@ fn capped(mut facets: Facets) -> Facets {
     facets
 }
 
+/// The parts of `texts` by the cutter alone, with these limits in tokens for the first and for the later ones.
+#[cfg(feature = "testing")]
+pub(super) fn cut_alone(first: usize, later: usize, texts: &[&str]) -> Vec<String> {
+    let mut cutter = Cutter::new(first, later);
+    for text in texts {
+        cutter.add(UnixMillis(0), text);
+    }
+    cutter.finish().into_iter().map(|part| part.text).collect()
+}
+
+/// What the cutter takes the tokens of a text for.
+#[cfg(feature = "testing")]
+pub(super) fn tokens_of(text: &str) -> usize {
+    cut::tokens(text)
+}
+
 #[cfg(test)]
 mod tests;

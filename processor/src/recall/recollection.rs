@@ -163,6 +163,7 @@ fn entry(number: usize, episode: &EpisodeText, left: Allowance) -> Option<String
             return None;
         }
         let entry = entry_within(number, episode, chars);
+        // Heading and files have a length of their own, however little is left.
         if entry.chars().count() <= left.chars && tokens_anywhere(&entry) <= left.tokens {
             return Some(entry);
         }

@@ -5,8 +5,13 @@
 
 use remembrancer_schema::{Facets, UnixMillis};
 
+use crate::ingest::text;
+
 /// A short unit may pass the limit by this many tokens, so that no part is a stub.
 const STUB_TOKENS: usize = 40;
+
+/// Bytes of a fence's opening line that stand again where it is opened again: the marks and a language.
+const REOPENED_CAP: usize = 40;
 
 /// Letters and digits of a part that is worth an episode of its own.
 const PART_LETTERS_MIN: usize = 40;
@@ -191,7 +196,7 @@ fn pieces(unit: &str, limit: usize) -> Vec<String> {
             size += more;
         }
         match (&fence, mark) {
-            (None, Some(_)) => fence = Some(line.trim_start().to_owned()),
+            (None, Some(_)) => fence = Some(text::head(line.trim_start(), REOPENED_CAP).to_owned()),
             (Some(open), Some(mark)) if fence_mark(open).is_some_and(|open| mark.starts_with(open)) => fence = None,
             _ => {}
         }

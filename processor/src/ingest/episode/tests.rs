@@ -79,6 +79,18 @@ fn fences_are_whole_and_long_ones_shortened() {
 }
 
 #[test]
+fn a_long_opening_of_a_fence_is_not_said_again_in_each_piece() {
+    for opening in [format!("```{}", "language ".repeat(200)), "`".repeat(2_000)] {
+        let code = format!("{opening}\n{}", "let x = compute(1);\n".repeat(13));
+        let said = format!("{code}\n{}", paragraph(900));
+        let rows = episodes(&turn("show me the loop", &[&said]));
+        let kept: usize = rows.iter().map(|row| row.answer.len()).sum();
+        assert!(kept < said.len() * 2, "{} bytes became {kept}", said.len());
+        assert!(rows.iter().all(|row| cut::tokens(&row.answer) <= PART_TOKENS + 64));
+    }
+}
+
+#[test]
 fn headings_stay_with_what_follows() {
     let answer = format!("{}\n\n## The cause\n\n{}", paragraph(200), paragraph(100));
     let rows = episodes(&turn("why?", &[&answer]));

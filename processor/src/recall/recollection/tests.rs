@@ -55,6 +55,22 @@ fn a_standing_block_tells_of_no_prompt_and_no_time() {
 }
 
 #[test]
+fn headings_and_files_count_too() {
+    for length in (50..1_400).step_by(50) {
+        let mut long = episode("why?", &"a word of the answer ".repeat(length / 20));
+        long.facets.files = (0..6)
+            .map(|number| format!("src/a/folder/of/some/depth/file{number}.rs"))
+            .collect();
+        let (text, shown) = block(&header(), &vec![long; 12], CAPS);
+        assert!(
+            text.chars().count() <= CAPS.block_chars,
+            "{shown} of {length}: {}",
+            text.chars().count()
+        );
+    }
+}
+
+#[test]
 fn a_block_reads_like_this() {
     let (text, shown) = block(
         &header(),

@@ -276,5 +276,8 @@ fn killed_before_the_bytes_of_what_was_forgotten_were_removed_the_next_opening_d
             .any(|bytes| bytes == b"text three")
     };
     assert!(!aside.exists() && !held(&store.path) && !held(&crate::copy::with_suffix(&store.path, "-wal")));
-    assert_eq!(meta(&store.writer.db, forget::UNSCRUBBED).expect("reads").as_deref(), Some("0"));
+    assert_eq!(
+        meta(&store.writer.db, forget::UNSCRUBBED).expect("reads").as_deref(),
+        Some("0")
+    );
 }

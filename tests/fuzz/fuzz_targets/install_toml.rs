@@ -1,0 +1,4 @@
+//! Fuzzes the target `install_toml` of `remembrancer_tests::fuzz`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remembrancer_tests::fuzz::run("install_toml", data));

@@ -1,0 +1,4 @@
+//! Fuzzes the target `parser_copilot_cli` of `remembrancer_tests::fuzz`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| remembrancer_tests::fuzz::run("parser_copilot_cli", data));

@@ -1,0 +1,177 @@
+//! Each agent's parser, with all that reads a transcript before it and cuts episodes after it: any split into appends gives the
+//! same turns, so does a restart anywhere, and places only move on.
+
+use std::collections::BTreeMap;
+
+use remembrancer_processor::ingest::{Advance, LineProblem, ResumePoint, Shape, SourceInfo, SourceReader, Turn, episodes};
+
+use super::fixtures::{FIXTURES, pieces};
+use super::input::Dice;
+
+/// Bytes of a source's start that a reader that begins further on is shown.
+const HEAD: usize = 1 << 20;
+
+/// The parser of the agent with this place in the table.
+pub(super) fn run<const AGENT: usize>(data: &[u8]) {
+    let Some((sort, content)) = data.split_first() else { return };
+    let sorts = &FIXTURES[AGENT].sorts;
+    let source = &sorts[usize::from(*sort) % sorts.len()];
+    match source.shape {
+        Shape::Lines => check_lines(&source.info, content),
+        Shape::Archive => check_whole(&source.info, |reader| reader.archive(content), None),
+        Shape::Document | Shape::Database(_) => {
+            let end = content.iter().position(|byte| *byte == 0);
+            let (content, rest) = content.split_at(end.unwrap_or(content.len()));
+            let mut info = source.info.clone();
+            info.context.pieces = rest.split_first().map(|(_, rest)| pieces(rest)).unwrap_or_default();
+            check_whole(&info, |reader| reader.document(content), Some(content.len()));
+        }
+    }
+}
+
+/// What a reader gave from its beginning on.
+#[derive(Debug, Default, PartialEq)]
+struct Reading {
+    /// The last state of each turn, by ordinal.
+    turns: BTreeMap<u32, Turn>,
+    problems: Vec<LineProblem>,
+    records: u64,
+    read: ResumePoint,
+    committed: ResumePoint,
+}
+
+impl Reading {
+    fn from(place: ResumePoint) -> Self {
+        Self {
+            read: place,
+            committed: place,
+            ..Self::default()
+        }
+    }
+
+    /// Adds what came of the bytes up to `end`.
+    fn add(&mut self, advance: Advance, end: u64) {
+        assert_eq!(advance.skipped as usize, advance.problems.len());
+        assert!(
+            advance.read.offset >= self.read.offset && advance.read.line >= self.read.line,
+            "read went back"
+        );
+        assert!(advance.read.offset.0 <= end, "read to {} of {end}", advance.read.offset.0);
+        assert!(
+            advance.committed.offset <= advance.read.offset && advance.committed.line <= advance.read.line,
+            "committed is beyond read: {:?}, {:?}",
+            advance.committed,
+            advance.read
+        );
+        for turn in &advance.turns {
+            check_turn(turn);
+        }
+        self.turns.extend(advance.turns.into_iter().map(|turn| (turn.ordinal, turn)));
+        self.problems.extend(advance.problems);
+        self.records += advance.records;
+        self.read = advance.read;
+        self.committed = advance.committed;
+    }
+}
+
+/// What a turn becomes is in order, and of it.
+fn check_turn(turn: &Turn) {
+    let rows = episodes(turn);
+    for pair in rows.windows(2) {
+        assert!(pair[0].part < pair[1].part, "parts out of order");
+    }
+    for row in rows {
+        assert_eq!((row.turn_uid, row.turn), (turn.uid, turn.ordinal));
+        assert!(
+            !(row.prompt.is_empty() && row.answer.is_empty() && row.facets.is_empty()),
+            "an empty episode"
+        );
+    }
+}
+
+fn reader(info: &SourceInfo, content: &[u8], from: ResumePoint) -> SourceReader {
+    let mut reader = SourceReader::new(info, from);
+    if from.offset.0 > 0 {
+        reader.head(&content[..content.len().min(HEAD)]);
+    }
+    reader
+}
+
+fn read(info: &SourceInfo, content: &[u8], from: ResumePoint, chunks: &[&[u8]]) -> Reading {
+    let mut reader = reader(info, content, from);
+    let mut reading = Reading::from(from);
+    let mut end = from.offset.0;
+    for chunk in chunks {
+        reader.push(chunk);
+        end += chunk.len() as u64;
+        reading.add(reader.drain(), end);
+    }
+    reading
+}
+
+fn check_lines(info: &SourceInfo, content: &[u8]) {
+    let mut dice = Dice::of(content);
+    let start = ResumePoint::default();
+    let whole = read(info, content, start, &[content]);
+    let split = read(info, content, start, &dice.split(content));
+    assert_eq!(split, whole, "another split gives another reading");
+    for _ in 0..2 {
+        let cut = dice.below(content.len() + 1);
+        let before = read(info, content, start, &dice.split(&content[..cut]));
+        let from = before.committed;
+        let rest = &content[from.offset.0 as usize..];
+        let after = read(info, content, from, &dice.split(rest));
+        let mut turns = before.turns;
+        turns.extend(after.turns);
+        assert_eq!(turns, whole.turns, "a restart at {cut}, from {from:?}, gives other turns");
+        // Without another byte nothing was drained.
+        if !rest.is_empty() {
+            assert_eq!(
+                after.committed, whole.committed,
+                "a restart at {cut}, from {from:?}, ends elsewhere"
+            );
+            assert_eq!(
+                after.read, whole.read,
+                "a restart at {cut}, from {from:?}, reads to elsewhere"
+            );
+        }
+    }
+}
+
+/// Reads a document or an archive twice: it is the same, and all of it was read.
+fn check_whole(info: &SourceInfo, push: impl Fn(&mut SourceReader), length: Option<usize>) {
+    let read = || {
+        let mut reader = SourceReader::new(info, ResumePoint::default());
+        push(&mut reader);
+        let advance = reader.drain();
+        assert_eq!(advance.skipped as usize, advance.problems.len());
+        if let Some(length) = length {
+            assert_eq!(advance.read.offset.0, length as u64);
+        }
+        assert!(advance.committed.offset <= advance.read.offset);
+        advance.turns.iter().for_each(check_turn);
+        advance
+    };
+    assert_eq!(read(), read(), "another reading of the same gives another result");
+}
+
+#[cfg(test)]
+mod tests {
+    use remembrancer_processor::ingest::Agent;
+
+    use super::*;
+
+    #[test]
+    fn every_agent_has_the_target_of_its_name() {
+        let of_parsers = super::super::TARGETS
+            .iter()
+            .filter(|target| target.name.starts_with("parser_"));
+        let names: Vec<&str> = of_parsers.map(|target| target.name).collect();
+        let expected: Vec<String> = Agent::ALL
+            .iter()
+            .map(|agent| format!("parser_{}", agent.id().replace('-', "_")))
+            .collect();
+        assert_eq!(names, expected);
+        assert!(FIXTURES.iter().map(|fixture| fixture.agent).eq(Agent::ALL.iter().copied()));
+    }
+}

@@ -1,0 +1,157 @@
+//! The wire: any line is a request, a reply or an error that can be sent back, and what was read is read again from what is written.
+
+use remembrancer_hooks::protocol::{
+    Answer, ForgetTarget, InstructionFile, MAX_REPLY_BYTES, MAX_REQUEST_BYTES, ProtocolError, RecallReply, RecallRequest, Reply,
+    Request, Shown, Stage, VERSION,
+};
+
+use super::input::{Dice, text};
+
+pub(super) fn run(data: &[u8]) {
+    match Request::parse(data) {
+        Ok(request) => check_request(&request),
+        Err(error) => check_error(&error),
+    }
+    match Reply::parse(data) {
+        Ok(reply) => check_reply(&reply),
+        Err(error) => check_error(&error),
+    }
+    let mut dice = Dice::of(data);
+    let text = text(data);
+    check_request(&request(&text, &mut dice));
+    check_reply(&reply(&text, &mut dice));
+}
+
+fn check_request(request: &Request) {
+    match request.to_line() {
+        Ok(line) => {
+            check_line(&line, MAX_REQUEST_BYTES);
+            assert_eq!(Request::parse(&line).as_ref(), Ok(request));
+        }
+        Err(error) => assert_eq!(
+            error,
+            ProtocolError::TooLong {
+                max_bytes: MAX_REQUEST_BYTES
+            }
+        ),
+    }
+}
+
+fn check_reply(reply: &Reply) {
+    match reply.to_line() {
+        Ok(line) => {
+            check_line(&line, MAX_REPLY_BYTES);
+            assert_eq!(Reply::parse(&line).as_ref(), Ok(reply));
+        }
+        Err(error) => assert_eq!(
+            error,
+            ProtocolError::TooLong {
+                max_bytes: MAX_REPLY_BYTES
+            }
+        ),
+    }
+}
+
+fn check_line(line: &[u8], max_bytes: usize) {
+    assert!(line.len() <= max_bytes);
+    assert_eq!(line.iter().position(|byte| *byte == b'\n'), Some(line.len() - 1), "one line");
+}
+
+/// An error can be sent back, and holds little of the line.
+fn check_error(error: &ProtocolError) {
+    let message = error.to_string();
+    assert!(message.len() < 1_024 && !message.contains('\n'), "{message:?}");
+    check_reply(&Answer::refused(message).into());
+}
+
+/// Any request with these words in its members.
+fn request(text: &str, dice: &mut Dice) -> Request {
+    let mut word = || {
+        let (from, to) = (dice.below(text.len() + 1), dice.below(text.len() + 1));
+        let (from, to) = (text.floor_char_boundary(from.min(to)), text.floor_char_boundary(from.max(to)));
+        text[from..to].to_owned()
+    };
+    let words = [word(), word(), word(), word()];
+    let [first, second, third, fourth] = words;
+    let optional = |text: String| Some(text).filter(|text| text.len() % 3 > 0);
+    match dice.below(12) {
+        0 => Request::ExcludeSession {
+            agent: first,
+            session: second,
+        },
+        1 => Request::Changed {
+            agent: first,
+            transcript: second,
+        },
+        2 => Request::Why {
+            session: optional(first),
+        },
+        3 => Request::Pause {
+            until_ms: Some(dice.next() as i64),
+        },
+        4 => Request::Exclude { path: first },
+        5 => Request::Include { path: first },
+        6 => Request::Forget {
+            target: target(first, dice),
+        },
+        7 => Request::Instruct(InstructionFile {
+            path: first,
+            folder: second,
+            line: optional(third),
+            made: optional(fourth),
+            tracked: dice.below(2) == 1,
+        }),
+        8 => Request::Uninstruct {
+            path: first,
+            line: optional(second),
+        },
+        9 => Request::Show { id: first },
+        10 => dice
+            .pick(&[Request::Status, Request::Flush, Request::Resume, Request::Ping])
+            .clone(),
+        _ => Request::Recall(RecallRequest {
+            agent: first,
+            session: second,
+            cwd: optional(third),
+            prompt: text.to_owned(),
+            at_start: dice.below(2) == 1,
+            deadline_ns: Some(dice.next()),
+            prompt_id: optional(fourth),
+            transcript: None,
+            all_projects: dice.below(2) == 1,
+        }),
+    }
+}
+
+fn target(word: String, dice: &mut Dice) -> ForgetTarget {
+    match dice.below(6) {
+        0 => ForgetTarget::Episode(word),
+        1 => ForgetTarget::Session(word),
+        2 => ForgetTarget::Project(word),
+        3 => ForgetTarget::Path(word),
+        4 => ForgetTarget::Matching(word),
+        _ => ForgetTarget::All,
+    }
+}
+
+fn reply(text: &str, dice: &mut Dice) -> Reply {
+    if dice.below(2) == 0 {
+        return Answer::done(serde_json::json!({ "text": text, text: dice.next() })).into();
+    }
+    RecallReply {
+        v: VERSION,
+        context: text.to_owned(),
+        shown: vec![Shown {
+            id: text.chars().take(8).collect(),
+            // Scores of any size.
+            score: Some(f64::from_bits(dice.next())).filter(|score| score.is_finite()),
+            project: None,
+        }],
+        reason: Some(text.to_owned()),
+        stages: vec![Stage {
+            name: text.to_owned(),
+            micros: dice.next(),
+        }],
+    }
+    .into()
+}
