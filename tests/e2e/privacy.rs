@@ -326,7 +326,7 @@ fn exclude_takes_paths_as_people_write_them() {
 
 #[test]
 fn once_it_is_paused_nothing_is_stored() {
-    const TURNS: u32 = 4_000;
+    const TURNS: u32 = 6_400;
     let sandbox = sandbox!();
     sandbox.configure("[backfill]\ncpu = \"100%\"\n");
     for session in 0..8 {
@@ -335,7 +335,8 @@ fn once_it_is_paused_nothing_is_stored() {
             .topics(session * TURNS / 8..(session + 1) * TURNS / 8);
     }
     let daemon = sandbox.start();
-    sandbox.json(&["pause"]);
+    eventually("the first turns", PATIENCE, || (!sandbox.prompts().is_empty()).then_some(()));
+    daemon.ask(&Request::Pause { until_ms: None });
     let stored = sandbox.episodes().len();
     let flushed = daemon.ask(&Request::Flush);
     assert_eq!(flushed["paused"], true);
