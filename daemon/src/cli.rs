@@ -101,7 +101,7 @@ pub fn main() -> ExitCode {
     match done.and_then(written) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            eprintln!("{}", output::for_terminal(&error.to_string()));
             error.exit_code()
         }
     }

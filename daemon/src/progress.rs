@@ -37,6 +37,7 @@ pub(crate) struct Progress {
     elsewhere: Mutex<BTreeMap<&'static str, PathBuf>>,
     ingest_problem: Mutex<Option<String>>,
     recalls: Mutex<RecallStatistics>,
+    refused: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 /// Recalls since the start.
@@ -215,6 +216,16 @@ impl Progress {
             ));
         }
         problems
+    }
+
+    /// A connection or a request was refused, by this name.
+    pub(crate) fn refused(&self, name: &'static str) {
+        *lock(&self.refused).entry(name).or_default() += 1;
+    }
+
+    /// How many connections and requests were refused since the start, by kind.
+    pub(crate) fn refusals(&self) -> BTreeMap<&'static str, u64> {
+        lock(&self.refused).clone()
     }
 
     /// A recall was answered.

@@ -68,6 +68,7 @@ impl DaemonStatus {
                 "nothing_shown_because": recalls.silences,
                 "degradations": recalls.degradations,
             },
+            "requests_refused": progress.refusals(),
             "problems": progress.problems(),
         });
         if let (Value::Object(status), Value::Object(added)) = (status, added) {

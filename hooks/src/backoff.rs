@@ -13,13 +13,13 @@
     reason = "the hook links no fs-err; its errors are never shown, so they need no path"
 )]
 
-use std::fs::{read_to_string, remove_file};
-use std::io::Write;
+use std::fs::remove_file;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use crate::places::create_private_folder;
-use crate::system::private_file;
+use crate::system::{is_own_file, private_file, user_id};
 
 /// How long the hook stays silent after a miss.
 pub const SILENCE: Duration = Duration::from_secs(30);
@@ -30,7 +30,7 @@ pub const TELLING_WAIT: Duration = Duration::from_millis(100);
 
 /// Says whether a miss was noted in `file` at most [`SILENCE`] before the monotonic instant `now_ns`.
 pub(crate) fn is_silent(file: &Path, now_ns: u64) -> bool {
-    let Ok(content) = read_to_string(file) else { return false };
+    let Some(content) = note(file) else { return false };
     let Ok(missed_ns) = content.trim().parse::<u64>() else {
         return false;
     };
@@ -44,10 +44,26 @@ pub(crate) fn begin(file: &Path, now_ns: u64) {
     if let Some(folder) = file.parent() {
         create_private_folder(folder).ok();
     }
-    if let Ok(mut opened) = private_file().write(true).create(true).truncate(true).open(file) {
+    // Emptied only once it is known to be ours: at its place may lie a link, or another name of a file that is dear to somebody.
+    let opened = private_file().write(true).create(true).truncate(false).open(file);
+    if let Ok(mut opened) = opened
+        && is_own_file(&opened, user_id()).unwrap_or_default()
+        && opened.set_len(0).is_ok()
+    {
         writeln!(opened, "{now_ns}").ok();
     }
 }
+
+/// What stands in the file.
+fn note(file: &Path) -> Option<String> {
+    let mut content = String::new();
+    let opened = private_file().read(true).open(file).ok()?;
+    opened.take(MAX_NOTE_BYTES).read_to_string(&mut content).ok()?;
+    Some(content)
+}
+
+/// A note has 20 digits at most.
+const MAX_NOTE_BYTES: u64 = 64;
 
 /// Ends the back-off, so that the next hook asks again.
 pub fn end(file: &Path) {
@@ -74,6 +90,20 @@ mod tests {
         end(&file);
         assert!(!is_silent(&file, 1_000));
         end(&file);
+    }
+
+    #[test]
+    fn tc_29_a_miss_is_noted_in_no_file_of_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, victim) = (folder.path().join("hook-backoff"), folder.path().join("victim"));
+        for make in [std::os::unix::fs::symlink::<&Path, &Path>, std::fs::hard_link::<&Path, &Path>] {
+            std::fs::write(&victim, "a year's work").unwrap();
+            make(&victim, &file).unwrap();
+            begin(&file, 1_000);
+            assert_eq!(std::fs::read_to_string(&victim).unwrap(), "a year's work");
+            end(&file);
+            assert!(victim.exists() && !file.exists());
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of these tests are tests, too")]
 #![expect(clippy::print_stderr, reason = "a test prints what it measured, or why it is skipped")]
 
+mod access;
 mod agents;
 mod as_transcripts;
 mod bad_input;
@@ -37,6 +38,7 @@ mod session_rules;
 mod shutdown;
 mod steering;
 mod tailing;
+mod untrusted;
 
 use std::time::Duration;
 

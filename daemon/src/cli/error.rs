@@ -88,7 +88,11 @@ impl From<OpenError> for CliError {
 
 impl From<SingleError> for CliError {
     fn from(error: SingleError) -> Self {
-        Self::new(Kind::Daemon, with_causes(&error))
+        let kind = match error {
+            SingleError::Unsafe { .. } => Kind::Store,
+            SingleError::Running { .. } | SingleError::Lock { .. } | SingleError::Socket { .. } => Kind::Daemon,
+        };
+        Self::new(kind, with_causes(&error))
     }
 }
 

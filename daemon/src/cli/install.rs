@@ -15,7 +15,7 @@ pub(super) use service::{of_this_system as service_of_this_system, run as ask_ma
 
 use super::error::{CliError, Kind};
 use super::surroundings::{Surroundings, hook_beside};
-use crate::cli::output::{say, tell};
+use crate::cli::output::{for_terminal, say, tell};
 use crate::install::{self, Change, Refusal};
 
 /// The name of the service among those of the agents.
@@ -231,7 +231,7 @@ impl Plan {
 
     pub(super) fn refuse(&mut self, name: &str, reason: impl Display) {
         self.refused += 1;
-        eprintln!("{name}: {reason}");
+        eprintln!("{}", for_terminal(&format!("{name}: {reason}")));
     }
 
     /// Shows the changes, and asks. Returns whether they are to be made.

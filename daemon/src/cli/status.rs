@@ -107,6 +107,9 @@ fn print_status(status: &Value) {
         );
     }
     print_recalls(&status["recalls"]);
+    if let Some(counts) = counts(&status["requests_refused"]) {
+        say!("refused:    {counts}");
+    }
     print_problems(status);
 }
 
@@ -135,16 +138,17 @@ fn print_recalls(recalls: &Value) {
         ("nothing shown because", "nothing_shown_because"),
         ("degraded", "degradations"),
     ] {
-        let counts: Vec<String> = recalls[key]
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(name, count)| format!("{name} {count}"))
-            .collect();
-        if !counts.is_empty() {
-            say!("  {title}: {}", counts.join(", "));
+        if let Some(counts) = counts(&recalls[key]) {
+            say!("  {title}: {counts}");
         }
     }
+}
+
+/// `busy 2, idle 1`; `None` where nothing was counted.
+fn counts(by_name: &Value) -> Option<String> {
+    let counts = by_name.as_object().filter(|counts| !counts.is_empty())?;
+    let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    Some(counts.join(", "))
 }
 
 fn print_problems(status: &Value) {
