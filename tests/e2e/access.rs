@@ -241,7 +241,7 @@ fn large_lines_take_bounded_memory() {
                 let mut stream = connect(&sandbox);
                 stream.set_write_timeout(Some(Duration::from_secs(4))).unwrap();
                 stream.write_all(&line).ok();
-                stream.read(&mut [0; 1]).ok();
+                stream.read_exact(&mut [0; 1]).ok();
             });
         }
     });
