@@ -49,5 +49,6 @@ documents=$tree/share/doc/remembrancer
 put 644 README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE hooks/PROTOCOL.md "$documents"
 cp "$licences" "$documents/THIRD-PARTY-LICENSES.txt"
 cp processor/model/LICENSE "$documents/LICENSE-MODEL"
-put 644 daemon/src/config/default.toml packaging/systemd/remembrancer.service.d/read-only-home.conf "$documents/examples"
+put 644 daemon/src/config/default.toml packaging/systemd/remembrancer.service.d/read-only-home.conf \
+    packaging/systemd/remembrancer.service.d/instruction-files.conf "$documents/examples"
 chmod 644 "$documents"/*LICENSE*

@@ -134,6 +134,7 @@ pub(crate) fn episode_json(text: &EpisodeText) -> Value {
         "prompt": text.prompt,
         "answer": text.answer,
         "facets": text.facets,
+        "from_the_web": remembrancer_processor::recall::is_from_the_web(&text.facets),
     })
 }
 

@@ -1,23 +1,45 @@
 //! Private folders and atomic writes: folders 0700, files 0600, a reader never sees half a file.
 
-use std::io::Write;
+use std::fs::Metadata;
+use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
 use remembrancer_hooks::places::create_private_folder;
 use remembrancer_processor::Deadline;
+use walkdir::WalkDir;
 
 use crate::system;
 
-/// Makes `path` and what is missing above it, 0700; tightens a folder of ours that others can enter.
+/// Makes `path` and what is missing above it, 0700; tightens a folder of ours that others can enter. It may be a link of the user's own
+/// making.
 ///
 /// # Errors
-/// The file system's error, naming the path.
-pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
-    if !path.is_dir() {
-        create_private_folder(path)
-            .map_err(|error| std::io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
+/// The file system's error, or why the folder is not used: another user's folder, another user's link, a folder that all share. Each
+/// names the path.
+pub(crate) fn private_folder(path: &Path) -> Result<()> {
+    let is_new = match fs_err::symlink_metadata(path) {
+        Ok(there) if there.is_symlink() => {
+            refuse_others_link(path, &there)?;
+            false
+        }
+        Ok(_) => false,
+        Err(_) => {
+            create_private_folder(path)
+                .map_err(|error| Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
+            true
+        }
+    };
+    let folder = fs_err::metadata(path)?;
+    if !folder.is_dir() {
+        return Err(refused(path, "is no folder; move it away"));
     }
-    if system::mode(&fs_err::metadata(path)?) & 0o077 != 0 {
+    refuse_others(path, &folder)?;
+    let mode = system::mode(&folder);
+    if mode & SHARED != 0 {
+        return Err(refused(path, "is a folder that all users share; name one of your own"));
+    }
+    // A mask of the user's may have taken away from a new one what its owner needs.
+    if mode & 0o077 != 0 || (is_new && mode & 0o700 != 0o700) {
         fs_err::set_permissions(path, system::permissions(0o700))?;
     }
     Ok(())
@@ -30,8 +52,90 @@ pub(crate) fn is_gone(path: &Path) -> bool {
 }
 
 /// Whether this error says that there is nothing, and not that it can't be told.
-pub(crate) fn means_gone(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+pub(crate) fn means_gone(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// The bit of folders in which everybody may make files, as `/tmp`.
+const SHARED: u32 = 0o1000;
+
+/// Makes all that lies below `folder`, which is private already, private as well: what was open to others is tightened. Returns how
+/// much that was. A link is not followed.
+///
+/// # Errors
+/// What there is another user's, or is a file that has a second name elsewhere, where others may read and write it. It names the path
+/// and the remedy.
+pub(crate) fn secure(folder: &Path) -> Result<usize> {
+    let mut tightened = 0;
+    for entry in WalkDir::new(folder).min_depth(1) {
+        let Ok(entry) = entry else { continue };
+        let (path, Ok(metadata)) = (entry.path(), entry.metadata()) else {
+            continue;
+        };
+        if metadata.is_symlink() {
+            refuse_others_link(path, &metadata)?;
+            continue;
+        }
+        refuse_others(path, &metadata)?;
+        if metadata.is_file() && system::names(&metadata) > 1 {
+            return Err(refused(
+                path,
+                "has a second name elsewhere (a hard link); make it a file of its own: `cp` it, and `mv` the copy over it",
+            ));
+        }
+        let mode = system::mode(&metadata);
+        if mode & 0o077 != 0 {
+            match fs_err::set_permissions(path, system::permissions(mode & 0o700)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => tightened += 1,
+            }
+        }
+    }
+    Ok(tightened)
+}
+
+fn refuse_others(path: &Path, metadata: &Metadata) -> Result<()> {
+    let owner = system::owner(metadata);
+    if owner == system::user_id() {
+        return Ok(());
+    }
+    Err(refused(
+        path,
+        &format!("belongs to another user ({owner}); run this as that user, or make it your own"),
+    ))
+}
+
+/// A link that another user made leads where that user wants. The system's are trusted.
+fn refuse_others_link(path: &Path, link: &Metadata) -> Result<()> {
+    let owner = system::owner(link);
+    if [system::user_id(), 0].contains(&owner) {
+        return Ok(());
+    }
+    Err(refused(
+        path,
+        &format!("is a link that another user made ({owner}); remove it"),
+    ))
+}
+
+/// Why a folder or a file is not used.
+#[derive(Debug, thiserror::Error)]
+#[error("{} {why}", path.display())]
+struct NotOurs {
+    path: PathBuf,
+    why: String,
+}
+
+fn refused(path: &Path, why: &str) -> Error {
+    let not_ours = NotOurs {
+        path: path.to_owned(),
+        why: why.to_owned(),
+    };
+    Error::new(ErrorKind::PermissionDenied, not_ours)
+}
+
+/// Whether an error says that something is not the user's own, and not that the file system failed.
+pub(crate) fn is_not_ours(error: &Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.downcast_ref::<NotOurs>().is_some())
 }
 
 /// Writes `text` to `path` by way of a temporary name and a rename, 0600.
@@ -41,9 +145,9 @@ pub(crate) fn means_gone(error: &std::io::Error) -> bool {
 ///
 /// # Errors
 /// The file system's error, naming the path.
-pub(crate) fn write_atomically(path: &Path, text: &str, deadline: Deadline) -> std::io::Result<bool> {
-    let temporary = temporary_name(path);
-    let written = write_new(&temporary, text).and_then(|()| {
+pub(crate) fn write_atomically(path: &Path, text: &str, deadline: Deadline) -> Result<bool> {
+    let (temporary, written) = write_new(path, text);
+    let written = written.and_then(|()| {
         if deadline.has_passed() {
             return Ok(false);
         }
@@ -56,9 +160,21 @@ pub(crate) fn write_atomically(path: &Path, text: &str, deadline: Deadline) -> s
     written
 }
 
-fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = system::opening(0o600).write(true).create_new(true).open(path)?;
-    file.write_all(text.as_bytes())
+/// Names that are tried for a temporary file: one may be left of a process that had this one's id.
+const TEMPORARY_NAMES: usize = 4;
+
+/// Writes a new file beside `path`, and never into one that is there.
+fn write_new(path: &Path, text: &str) -> (PathBuf, Result<()>) {
+    let mut temporary = temporary_name(path);
+    for _ in 1..TEMPORARY_NAMES {
+        if temporary.symlink_metadata().is_err() {
+            break;
+        }
+        temporary = temporary_name(path);
+    }
+    let made = system::opening(0o600).write(true).create_new(true).open(&temporary);
+    let written = made.and_then(|mut file| file.write_all(text.as_bytes()));
+    (temporary, written)
 }
 
 fn temporary_name(path: &Path) -> PathBuf {
@@ -69,51 +185,4 @@ fn temporary_name(path: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::PermissionsExt;
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn a_private_folder_is_tightened() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = place.path().join("a/b");
-        private_folder(&folder).unwrap();
-        assert_eq!(fs_err::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
-        fs_err::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
-        private_folder(&folder).unwrap();
-        assert_eq!(fs_err::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
-    }
-
-    #[test]
-    fn what_cannot_be_looked_at_is_not_gone() {
-        let place = tempfile::tempdir().unwrap();
-        let file = place.path().join("file");
-        assert!(is_gone(&file));
-        fs_err::write(&file, "").unwrap();
-        assert!(!is_gone(&file) && is_gone(&file.join("below")));
-        // Whoever may do everything reads a closed folder, too; a name that is too long can't be looked at by anybody.
-        assert!(!is_gone(&place.path().join("x".repeat(5_000))));
-    }
-
-    #[test]
-    fn a_write_replaces_the_file_and_leaves_nothing_else() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("x.md");
-        let deadline = Deadline::after(Duration::from_mins(1));
-        assert!(write_atomically(&path, "one", deadline).unwrap());
-        assert!(write_atomically(&path, "two", deadline).unwrap());
-        assert_eq!(fs_err::read_to_string(&path).unwrap(), "two");
-        assert_eq!(fs_err::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(fs_err::read_dir(place.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn nothing_is_renamed_after_the_deadline() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("x.md");
-        assert!(!write_atomically(&path, "late", Deadline::after(Duration::ZERO)).unwrap());
-        assert_eq!(fs_err::read_dir(place.path()).unwrap().count(), 0);
-    }
-}
+mod tests;

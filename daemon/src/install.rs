@@ -18,4 +18,4 @@ mod toml;
 pub(crate) use agents::{install, uninstall};
 pub(crate) use reading::{Registered, registered, values};
 pub(crate) use service::{CommandLine, Service};
-pub(crate) use settings_file::{Change, Refusal, SettingsFile};
+pub(crate) use settings_file::{Change, Refusal, SettingsFile, replace};

@@ -101,6 +101,7 @@ pub(crate) struct Progress {
     elsewhere: Mutex<BTreeMap<&'static str, PathBuf>>,
     part_problems: Mutex<BTreeMap<Part, String>>,
     recalls: Mutex<RecallStatistics>,
+    refused: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 /// Counters as they stand.
@@ -359,6 +360,16 @@ impl Progress {
     /// A prompt was not answered, and is none of the recalls: `reason` says why.
     pub(crate) fn not_asked(&self, reason: &str) {
         lock(&self.recalls).silent(reason);
+    }
+
+    /// A connection or a request was refused, by this name.
+    pub(crate) fn refused(&self, name: &'static str) {
+        *lock(&self.refused).entry(name).or_default() += 1;
+    }
+
+    /// How many connections and requests were refused since the start, by kind.
+    pub(crate) fn refusals(&self) -> BTreeMap<&'static str, u64> {
+        lock(&self.refused).clone()
     }
 
     /// A recall was answered.

@@ -11,7 +11,7 @@ use remembrancer_hooks::places::Places;
 use remembrancer_hooks::protocol::{RecallReply, RecallRequest, Shown, Stage, VERSION};
 use remembrancer_hooks::recollection_file::{prompt_hash, prompt_hash_hex};
 use remembrancer_processor::recall::{
-    Header, Query, Question, Recall, RecallSettings, SessionState, Sources, empty_block, recall,
+    Header, Query, Question, Recall, RecallSettings, SessionState, Sources, empty_block, importable, recall,
 };
 use remembrancer_processor::{Deadline, Stopwatch};
 use remembrancer_schema::{EpisodeId, ProjectId, QueryError, Reader, RecollectionLog, Scope, SessionKey, UnixMillis, Writer};
@@ -421,7 +421,8 @@ impl Search {
         }
         let text = match found {
             Found::Recalled(recall) => match recall.silence {
-                None => recall.context.clone(),
+                // The user may have a host import the file.
+                None => importable(&recall.context),
                 Some(silence) => empty_block(&self.header, silence.as_str()),
             },
             Found::Silent(reason) => empty_block(&self.header, reason.as_str()),

@@ -1,5 +1,8 @@
-//! The unix socket: only its user may connect, a line is bounded in size and in time, and connections are bounded in
-//! number. A prompt that finds the house full is answered with nothing.
+//! The unix socket: only its user may connect, a line is bounded in size and in time, and connections are bounded in number. Who says
+//! nothing keeps nobody out: of those that wait, the one that has said nothing for the longest time goes first. Whatever is refused is
+//! counted by kind.
+
+mod waiting;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,17 +10,25 @@ use std::time::Duration;
 use remembrancer_hooks::clock::monotonic_ns;
 use remembrancer_hooks::protocol::{Answer, MAX_REQUEST_BYTES, RecallReply, Reply, Request};
 use remembrancer_processor::Deadline;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::operations::Operations;
+use crate::progress::Progress;
 use crate::reason::Reason;
 use crate::system::{self, Listener, Stream};
+use waiting::{Ticket, Waiting};
 
-/// Connections served at a time.
-const CONNECTIONS: usize = 64;
+/// Connections of which no whole line has come yet.
+const WAITING: usize = 192;
+/// Requests that are worked on at a time. Prompts are fewer: their readers have a queue of their own.
+const WORKED_ON: usize = 128;
+/// Lines over [`SMALL_LINE`] that are read or worked on at a time, so that no number of clients takes more memory than this.
+const LARGE_LINES: usize = 8;
+/// Bytes of a line that are read without asking: more than any but a very long prompt has.
+const SMALL_LINE: usize = 64 * 1024;
 /// How long a client may take to send its line, and to take the reply.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -35,6 +46,52 @@ pub(crate) enum Order {
     Answer(oneshot::Sender<()>),
 }
 
+/// Why a connection gets no proper reply, apart from what is wrong with its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    /// Another user's process.
+    AnotherUser,
+    /// It said nothing, until others needed its place or its time was up.
+    Idle,
+    /// Its line did not come in time.
+    Slow,
+    /// Too many requests are worked on.
+    Busy,
+    /// It did not take its reply.
+    Unread,
+}
+
+impl Refused {
+    /// The name under which it is counted.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::AnotherUser => "another-user",
+            Self::Idle => "idle",
+            Self::Slow => "slow",
+            Self::Busy => "busy",
+            Self::Unread => "unread",
+        }
+    }
+}
+
+/// What the conversations share.
+struct House {
+    operations: Arc<Operations>,
+    waiting: Waiting,
+    worked_on: Semaphore,
+    large_lines: Semaphore,
+}
+
+impl House {
+    fn progress(&self) -> &Progress {
+        &self.operations.recaller.progress
+    }
+
+    fn refuse(&self, why: Refused) {
+        self.progress().refused(why.as_str());
+    }
+}
+
 /// Serves `listener` until `shutdown`, and does what `orders` say; requests in progress are finished.
 ///
 /// # Errors
@@ -45,7 +102,12 @@ pub(crate) async fn serve(
     operations: Arc<Operations>,
     shutdown: CancellationToken,
 ) -> std::io::Result<()> {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let house = Arc::new(House {
+        operations,
+        waiting: Waiting::new(WAITING),
+        worked_on: Semaphore::new(WORKED_ON),
+        large_lines: Semaphore::new(LARGE_LINES),
+    });
     let mut connections = JoinSet::new();
     let mut told_until = Deadline::after(Duration::ZERO);
     loop {
@@ -77,59 +139,136 @@ pub(crate) async fn serve(
             },
         };
         let received_ns = monotonic_ns();
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            if told_until.has_passed() {
-                tracing::warn!("too many connections at once; some are turned away");
-                told_until = Deadline::after(UNTOLD);
-            }
-            continue;
-        };
-        let operations = Arc::clone(&operations);
+        let (ticket, has_displaced) = house.waiting.enter();
+        if has_displaced {
+            house.refuse(Refused::Idle);
+        }
+        let house = Arc::clone(&house);
         connections.spawn(async move {
-            if let Err(error) = converse(stream, &operations, received_ns).await {
+            if let Err(error) = converse(stream, &house, &ticket, received_ns).await {
                 tracing::debug!(%error, "a conversation ended early");
             }
-            drop(place);
         });
     }
     while connections.join_next().await.is_some() {}
     Ok(())
 }
 
-async fn converse(stream: Stream, operations: &Operations, received_ns: u64) -> std::io::Result<()> {
-    let peer = system::peer(&stream)?;
-    if peer != system::user_id() {
+async fn converse(stream: Stream, house: &House, ticket: &Ticket, received_ns: u64) -> std::io::Result<()> {
+    let peer = system::peer(&stream);
+    if !peer.as_ref().is_ok_and(|peer| is_admitted(*peer)) {
+        house.waiting.leave(ticket);
+        house.refuse(Refused::AnotherUser);
+        let peer = peer?;
         tracing::warn!(peer, "another user's connection is refused");
         return Ok(());
     }
     let (read, mut write) = stream.into_split();
     let mut line = Vec::new();
-    let mut bounded = BufReader::new(read).take(MAX_REQUEST_BYTES as u64 + 1);
-    match tokio::time::timeout(PATIENCE, bounded.read_until(b'\n', &mut line)).await {
-        Ok(read) => read?,
-        Err(_) => return Ok(()),
+    let reading = tokio::time::timeout(PATIENCE, read_line(read, &mut line, &house.large_lines));
+    let read = tokio::select! {
+        biased;
+        () = ticket.turned_out.cancelled() => return Ok(()),
+        read = reading => read,
     };
+    if !house.waiting.leave(ticket) {
+        return Ok(());
+    }
+    let Ok(read) = read else {
+        house.refuse(if line.is_empty() { Refused::Idle } else { Refused::Slow });
+        return Ok(());
+    };
+    let _large = read?;
     if line.is_empty() {
         return Ok(());
     }
-    let reply = match Request::parse(&line) {
-        Ok(request) => operations.perform(request, received_ns).await,
-        Err(error) => Answer::refused(error.to_string()).into(),
-    };
+    let reply = reply_to(&line, house, received_ns).await;
     let bytes = reply.to_line().or_else(|error| too_long(&reply, &error).to_line());
     let sending = async {
         write.write_all(&bytes.unwrap_or_default()).await?;
         write.shutdown().await
     };
     // One that takes nothing must not hold its place, nor the daemon's stop.
-    tokio::time::timeout(PATIENCE, sending)
-        .await
-        .unwrap_or_else(|late| Err(late.into()))
+    tokio::time::timeout(PATIENCE, sending).await.unwrap_or_else(|late| {
+        house.refuse(Refused::Unread);
+        Err(late.into())
+    })
+}
+
+/// Whether the user at the other end is this one.
+fn is_admitted(peer: u32) -> bool {
+    peer == system::user_id()
+}
+
+/// Reads up to the first newline, the end, or what is too much for a line. A long line waits for one of the few places that there are
+/// for such, and holds it as long as what is returned lives.
+async fn read_line<'a>(
+    from: impl AsyncRead + Unpin,
+    line: &mut Vec<u8>,
+    large_lines: &'a Semaphore,
+) -> std::io::Result<Option<SemaphorePermit<'a>>> {
+    let mut bounded = BufReader::new(from).take(SMALL_LINE as u64);
+    bounded.read_until(b'\n', line).await?;
+    if line.len() < SMALL_LINE || line.ends_with(b"\n") {
+        return Ok(None);
+    }
+    let place = large_lines.acquire().await.map_err(std::io::Error::other)?;
+    bounded.set_limit((MAX_REQUEST_BYTES + 1 - SMALL_LINE) as u64);
+    bounded.read_until(b'\n', line).await?;
+    Ok(Some(place))
+}
+
+async fn reply_to(line: &[u8], house: &House, received_ns: u64) -> Reply {
+    let request = match Request::parse(line) {
+        Ok(request) => request,
+        Err(error) => {
+            house.progress().refused(error.name());
+            return Answer::refused(error.to_string()).into();
+        }
+    };
+    let Ok(_place) = house.worked_on.try_acquire() else {
+        house.refuse(Refused::Busy);
+        return match request {
+            Request::Recall(_) => RecallReply::nothing(Reason::Busy.as_str()).into(),
+            _ => Answer::refused("too many requests are worked on; ask again").into(),
+        };
+    };
+    house.operations.perform(request, received_ns).await
 }
 
 fn too_long(reply: &Reply, error: &remembrancer_hooks::protocol::ProtocolError) -> Reply {
     match reply {
         Reply::Recall(_) => RecallReply::nothing(Reason::TooLong.as_str()).into(),
         Reply::Answer(_) => Answer::refused(error.to_string()).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tc_39_only_the_user_of_the_daemon_is_admitted() {
+        assert!(is_admitted(system::user_id()));
+        assert!(!is_admitted(system::user_id() + 1));
+        // The superuser of another daemon's user, too.
+        assert_eq!(is_admitted(0), system::user_id() == 0);
+    }
+
+    #[tokio::test]
+    async fn a_line_of_any_length_is_read_to_its_bound() {
+        let large_lines = Semaphore::new(1);
+        for (length, is_large) in [
+            (10, false),
+            (SMALL_LINE - 1, false),
+            (SMALL_LINE, true),
+            (3 * MAX_REQUEST_BYTES, true),
+        ] {
+            let sent = [vec![b'x'; length], b"\nmore".to_vec()].concat();
+            let mut line = Vec::new();
+            let place = read_line(sent.as_slice(), &mut line, &large_lines).await.unwrap();
+            assert_eq!(place.is_some(), is_large, "{length}");
+            assert_eq!(line.len(), (length + 1).min(MAX_REQUEST_BYTES + 1));
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fs_err::File;
 use remembrancer_hooks::places::Places;
 
-use crate::files::private_folder;
+use crate::files::{is_not_ours, private_folder, secure};
 use crate::socket::{SocketFile, bind};
 use crate::system::{self, Listener};
 
@@ -29,6 +29,13 @@ pub(crate) enum SingleError {
         /// The lock.
         path: PathBuf,
     },
+    /// The memory's folder, or what lies in it, is open to others in a way that can't be mended from here.
+    #[error("the memory's folder is not safe to use")]
+    Unsafe {
+        /// What, and what to do.
+        #[source]
+        source: std::io::Error,
+    },
     /// The lock can't be made.
     #[error("cannot lock {}", path.display())]
     Lock {
@@ -47,17 +54,27 @@ pub(crate) enum SingleError {
 }
 
 impl Single {
-    /// Takes the lock in `data_dir`.
+    /// Takes the lock in `data_dir`, and sees to it that nobody else can read or change what lies there.
     ///
     /// # Errors
-    /// [`SingleError::Running`] where another process holds it.
+    /// [`SingleError::Running`] where another process holds it, [`SingleError::Unsafe`] where something there is another user's.
     pub(crate) fn take(data_dir: &Path) -> Result<Self, SingleError> {
         let path = data_dir.join("daemon.lock");
         let fail = |source| SingleError::Lock {
             path: path.clone(),
             source,
         };
-        private_folder(data_dir).map_err(fail)?;
+        let tightened = private_folder(data_dir).and_then(|()| secure(data_dir));
+        let tightened = tightened.map_err(|source| {
+            if is_not_ours(&source) {
+                SingleError::Unsafe { source }
+            } else {
+                fail(source)
+            }
+        })?;
+        if tightened > 0 {
+            tracing::warn!(tightened, folder = %data_dir.display(), "files of the memory were open to other users, and no longer are");
+        }
         let mut file = system::opening(0o600)
             .read(true)
             .write(true)
@@ -116,6 +133,17 @@ mod tests {
         assert!(second.to_string().contains(&std::process::id().to_string()), "{second}");
         drop(first);
         Single::take(place.path()).unwrap();
+    }
+
+    #[test]
+    fn tc_29_a_lock_that_is_a_link_is_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let victim = tempfile::NamedTempFile::new().unwrap();
+        fs_err::write(victim.path(), "a year's work").unwrap();
+        fs_err::os::unix::fs::symlink(victim.path(), place.path().join("daemon.lock")).unwrap();
+        let refused = Single::take(place.path()).unwrap_err();
+        assert!(matches!(refused, SingleError::Lock { .. }), "{refused}");
+        assert_eq!(fs_err::read_to_string(victim.path()).unwrap(), "a year's work");
     }
 
     #[test]

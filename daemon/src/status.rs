@@ -77,6 +77,7 @@ impl DaemonStatus {
             "health": health::told(findings),
             "counted": progress.counted(),
             "files_not_read": files_not_read(progress),
+            "requests_refused": progress.refusals(),
             "problems": progress.problems(),
         });
         if let (Value::Object(status), Value::Object(added)) = (status, added) {

@@ -6,7 +6,9 @@ mod process;
 pub(crate) mod service_manager;
 mod socket;
 
-pub(crate) use files::{allowed_watches, identity, is_limit_of_watches, is_socket, mode, opening, owner, permissions, room};
+pub(crate) use files::{
+    allowed_watches, identity, is_limit_of_watches, is_socket, mode, names, opening, owner, permissions, room,
+};
 pub(crate) use process::{
     kill_group, lead_a_group, leave_no_core_dumps, lower_this_thread, make_files_private, memory, stop_signal, terminate, user_id,
 };

@@ -14,13 +14,13 @@
     reason = "the hook links no fs-err; its errors are never shown, so they need no path"
 )]
 
-use std::fs::{metadata, read_to_string, remove_file};
-use std::io::Write;
+use std::fs::remove_file;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use crate::places::create_private_folder;
-use crate::system::private_file;
+use crate::system::{is_own_file, private_file, user_id};
 
 /// How long the hook stays silent after a miss.
 pub const SILENCE: Duration = Duration::from_secs(30);
@@ -47,8 +47,7 @@ pub struct Misses {
 /// Says whether a miss was noted in `file` at most [`SILENCE`] before the monotonic instant `now_ns`; if so, notes that one more
 /// hook keeps silent.
 pub(crate) fn keeps_silent(file: &Path, now_ns: u64) -> bool {
-    let Ok(content) = read_to_string(file) else { return false };
-    let Some(missed_ns) = content.lines().rev().find_map(missed_ns) else {
+    let Some(missed_ns) = noted(file).lines().rev().find_map(missed_ns) else {
         return false;
     };
     let is_silent = now_ns
@@ -70,7 +69,7 @@ pub(crate) fn begin(file: &Path, now_ns: u64) {
 
 /// Ends the back-off, so that the next hook asks again, and tells what was noted meanwhile.
 pub fn end(file: &Path) -> Misses {
-    let content = read_to_string(file).unwrap_or_default();
+    let content = noted(file);
     remove_file(file).ok();
     Misses {
         gave_up: content.lines().filter(|line| missed_ns(line).is_some()).count() as u64,
@@ -82,14 +81,28 @@ fn missed_ns(line: &str) -> Option<u64> {
     line.trim().parse().ok()
 }
 
+/// What stands in the file.
+fn noted(file: &Path) -> String {
+    let mut content = String::new();
+    if let Ok(opened) = private_file().read(true).open(file) {
+        opened.take(2 * MAX_FILE_BYTES).read_to_string(&mut content).ok();
+    }
+    content
+}
+
 fn note(file: &Path, line: &str) {
-    if metadata(file).is_ok_and(|metadata| metadata.len() > MAX_FILE_BYTES) {
-        remove_file(file).ok();
+    let Ok(mut opened) = private_file().append(true).create(true).open(file) else {
+        return;
+    };
+    // Written only once it is known to be ours: at its place may lie a link, or another name of a file that is dear to somebody.
+    if !is_own_file(&opened, user_id()).unwrap_or_default() {
+        return;
     }
-    if let Ok(mut opened) = private_file().append(true).create(true).open(file) {
-        // In one write, since several hooks may note something at once.
-        opened.write_all(format!("{line}\n").as_bytes()).ok();
+    if opened.metadata().is_ok_and(|metadata| metadata.len() > MAX_FILE_BYTES) {
+        opened.set_len(0).ok();
     }
+    // In one write, since several hooks may note something at once.
+    opened.write_all(format!("{line}\n").as_bytes()).ok();
 }
 
 #[cfg(test)]
@@ -123,6 +136,20 @@ mod tests {
     }
 
     #[test]
+    fn tc_29_a_miss_is_noted_in_no_file_of_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, victim) = (folder.path().join("hook-backoff"), folder.path().join("victim"));
+        for make in [std::os::unix::fs::symlink::<&Path, &Path>, std::fs::hard_link::<&Path, &Path>] {
+            std::fs::write(&victim, "a year's work").unwrap();
+            make(&victim, &file).unwrap();
+            begin(&file, 1_000);
+            assert_eq!(std::fs::read_to_string(&victim).unwrap(), "a year's work");
+            end(&file);
+            assert!(victim.exists() && !file.exists());
+        }
+    }
+
+    #[test]
     fn an_unreadable_note_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("hook-backoff");
@@ -141,6 +168,6 @@ mod tests {
             begin(&file, 1);
             keeps_silent(&file, 2);
         }
-        assert!(metadata(&file).unwrap().len() <= MAX_FILE_BYTES + 16);
+        assert!(std::fs::metadata(&file).unwrap().len() <= MAX_FILE_BYTES + 16);
     }
 }

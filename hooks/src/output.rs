@@ -16,7 +16,10 @@ pub(crate) fn render(agent: Agent, event: &str, context: &str) -> Option<String>
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::agent::Act;
 
     fn printed(context: &str) -> Option<String> {
         render(Agent::CLAUDE_CODE, "UserPromptSubmit", context)
@@ -41,5 +44,21 @@ mod tests {
         assert!(shown(Agent::CODEX, &ten_thousand_bytes));
         assert!(!shown(Agent::CODEX, &(ten_thousand_bytes.clone() + "é")));
         assert!(shown(Agent::CLAUDE_CODE, &(ten_thousand_bytes + "é")));
+    }
+
+    proptest! {
+        #[test]
+        fn tc_22_any_context_is_one_line_of_one_object_for_every_host(context in "(\\PC|[\u{0}-\u{20}\u{7f}-\u{9f}\u{2028}\u{202e}\u{e0041}\"\\\\{}<>]){1,60}") {
+            for agent in Agent::ALL {
+                for (event, _) in agent.events().filter(|(event, _)| agent.act(event) != Some(Act::Changed)) {
+                    let Some(printed) = render(*agent, event, &context) else {
+                        prop_assert!(context.trim().is_empty());
+                        continue;
+                    };
+                    prop_assert!(!printed.contains(['\n', '\r', '\u{1b}', '\u{0}']), "{printed:?}");
+                    prop_assert_eq!(agent.context_in(event, &printed), Some(context.clone()));
+                }
+            }
+        }
     }
 }

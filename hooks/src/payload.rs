@@ -1,8 +1,8 @@
 //! The host's JSON on stdin. Bytes come in, a [`Payload`] or nothing goes out.
 //!
 //! Hosts name the same things in few ways: a session is `session_id`, `conversation_id` or `sessionId`. Anything that is not an event
-//! of a known session that its agent's table names (no JSON, another event, a subagent, an id of unseemly length) is nothing, and
-//! never an error. Invalid UTF-8 and unpaired surrogates cost their character, not the prompt.
+//! of a known session that its agent's table names (no JSON, another event, a subagent) is nothing, and never an error. An id of
+//! unseemly length is cut to one that the daemon refuses, since it counts what it refuses. Invalid UTF-8 and unpaired surrogates cost their character, not the prompt.
 //!
 //! A subagent is told by `agent_id`. `agent_type` alone tells none: a session that a person began with an agent of a kind has it, too.
 
@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
 use crate::agent::{Act, Agent};
+use crate::protocol::{MAX_ID_BYTES, MAX_PATH_BYTES};
 
 /// More on stdin than this is no prompt that a person waits for; reading stops there.
 pub(crate) const MAX_PAYLOAD_BYTES: u64 = 32 * 1024 * 1024;
@@ -26,12 +27,6 @@ const HEAD_BYTES: usize = 96 * 1024;
 
 /// Stands between the head and the tail of a prompt that was cut.
 const CUT_MARK: &str = "\n[…]\n";
-
-/// Known session ids are UUIDs of 36 bytes.
-pub(crate) const MAX_ID_BYTES: usize = 256;
-
-/// `PATH_MAX` of Linux; a longer path opens nowhere.
-pub(crate) const MAX_PATH_BYTES: usize = 4_096;
 
 /// An event, as the host tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +90,8 @@ impl Payload {
         let wire: WirePayload = serde_json::from_slice(json).ok()?;
         let from_subagent = wire.agent_id.is_some_and(|id| !id.0.is_empty());
         let sessions = [wire.session_id, wire.conversation_id, wire.session_id_in_camel_case];
-        let session = sessions.into_iter().find_map(|session| bounded(session, MAX_ID_BYTES))?;
+        let session = sessions.into_iter().flatten().find(|session| !session.0.is_empty())?;
+        let session = cut_id(session.0);
         if from_subagent {
             return None;
         }
@@ -123,6 +119,14 @@ impl Payload {
             transcript: bounded(wire.transcript_path, MAX_PATH_BYTES),
         })
     }
+}
+
+/// An id as it is sent: one that is too long stays too long, by as little as can be.
+fn cut_id(mut id: String) -> String {
+    if id.len() > MAX_ID_BYTES {
+        id.truncate(id.ceil_char_boundary(MAX_ID_BYTES + 1));
+    }
+    id
 }
 
 fn bounded(text: Option<Lossy>, max_bytes: usize) -> Option<String> {

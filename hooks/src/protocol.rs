@@ -7,9 +7,11 @@
 use std::error::Error;
 use std::fmt;
 
+mod limits;
 mod reply;
 mod request;
 
+pub use limits::{MAX_ID_BYTES, MAX_PATH_BYTES};
 pub use reply::{Answer, RecallReply, Reply, Shown, Stage};
 pub use request::{ForgetTarget, InstructionFile, PROBE_SESSION, RecallRequest, Request};
 
@@ -45,6 +47,15 @@ pub enum ProtocolError {
         /// The name, cut to 64 characters.
         op: String,
     },
+    /// A member of this operation is longer than its bound.
+    MemberTooLong {
+        /// The operation.
+        op: String,
+        /// The member.
+        member: &'static str,
+        /// The bound in bytes.
+        max_bytes: usize,
+    },
     /// A member of this operation is missing or of another type.
     Invalid {
         /// The operation.
@@ -61,6 +72,9 @@ impl fmt::Display for ProtocolError {
             Self::Malformed { column } => write!(formatter, "no protocol line, see column {column}"),
             Self::Version { found } => write!(formatter, "protocol version {found} is not spoken here, only {VERSION}"),
             Self::UnknownOperation { op } => write!(formatter, "unknown operation {op:?}"),
+            Self::MemberTooLong { op, member, max_bytes } => {
+                write!(formatter, "{member:?} of operation {op:?} is longer than {max_bytes} bytes")
+            }
             Self::Invalid { op, column } => {
                 write!(
                     formatter,
@@ -72,6 +86,20 @@ impl fmt::Display for ProtocolError {
 }
 
 impl Error for ProtocolError {}
+
+impl ProtocolError {
+    /// The error's name, under which it is counted.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::TooLong { .. } => "line-too-long",
+            Self::Malformed { .. } => "malformed",
+            Self::Version { .. } => "other-version",
+            Self::UnknownOperation { .. } => "unknown-operation",
+            Self::MemberTooLong { .. } => "member-too-long",
+            Self::Invalid { .. } => "invalid-member",
+        }
+    }
+}
 
 /// Takes the newline off; fails on a line over the bound.
 fn bounded_line(line: &[u8], max_bytes: usize) -> Result<&[u8], ProtocolError> {

@@ -8,12 +8,13 @@
     reason = "the hook links no fs-err; its errors are never shown, so they need no path"
 )]
 
-use std::fs::{File, remove_file};
+use std::fs::remove_file;
 use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::digest::{hex, sha256};
+use crate::system::private_file;
 
 /// Within this time a file for the same prompt belongs to an earlier firing of the hook for one message (TC-46).
 pub const SAME_FIRING: Duration = Duration::from_secs(2);
@@ -75,7 +76,7 @@ pub fn remove_stale(path: &Path, hash: &[u8; 32], now_ms: i64) {
 
 /// `None` where there is no such file; what can't be read as text is read as far as it can.
 fn first_line(path: &Path) -> Option<String> {
-    let file = match File::open(path) {
+    let file = match private_file().read(true).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
         Err(_) => return Some(String::new()),
@@ -194,6 +195,16 @@ mod tests {
             assert!(!path.exists());
         }
         remove_stale(&path, &prompt_hash("s1", "hello"), WRITTEN_MS);
+    }
+
+    #[test]
+    fn tc_29_a_link_goes_and_what_it_leads_to_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, victim) = (folder.path().join("claude-code-s1.md"), folder.path().join("victim"));
+        std::fs::write(&victim, file_for("hello")).unwrap();
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        remove_stale(&path, &prompt_hash("s1", "hello"), WRITTEN_MS + 1);
+        assert!(path.symlink_metadata().is_err() && victim.exists());
     }
 
     #[test]

@@ -9,11 +9,13 @@
 pub(crate) mod clock;
 pub(crate) mod stream;
 
-use std::fs::{DirBuilder, OpenOptions, symlink_metadata};
+use std::fs::{DirBuilder, File, OpenOptions, symlink_metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 /// The real user id of this process.
 pub(crate) fn user_id() -> u32 {
@@ -36,9 +38,17 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Options for a file that, where it is made, is made for its owner alone.
+/// Options for a file that, where it is made, is made for its owner alone. A link is not followed, and a pipe not waited for.
 pub(crate) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.mode(0o600);
     options
+        .mode(0o600)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32);
+    options
+}
+
+/// Whether an open file is a plain one of the user `uid`, without a second name under which it is another's.
+pub(crate) fn is_own_file(file: &File, uid: u32) -> io::Result<bool> {
+    let metadata = file.metadata()?;
+    Ok(metadata.is_file() && metadata.uid() == uid && metadata.nlink() == 1)
 }

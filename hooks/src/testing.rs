@@ -3,11 +3,12 @@
 use crate::agent::Agent;
 use crate::output;
 use crate::payload::{self, Payload};
+use crate::protocol;
 
 /// The longest id that is taken, in bytes.
-pub const MAX_ID_BYTES: usize = payload::MAX_ID_BYTES;
+pub const MAX_ID_BYTES: usize = protocol::MAX_ID_BYTES;
 /// The longest path that is taken, in bytes.
-pub const MAX_PATH_BYTES: usize = payload::MAX_PATH_BYTES;
+pub const MAX_PATH_BYTES: usize = protocol::MAX_PATH_BYTES;
 /// The longest prompt that is sent, in bytes.
 pub const MAX_PROMPT_BYTES: usize = payload::MAX_PROMPT_BYTES;
 

@@ -88,11 +88,15 @@ pub(crate) fn copy_database(db: &Connection, target: &Path) -> Result<(), CopyEr
 
 fn write_copy(db: &Connection, temporary: &Path, target: &Path) -> Result<(), CopyError> {
     let io = |act| move |source| CopyError::Io { act, source };
+    // What lies at that name is the rest of an earlier copy, or somebody's link: neither is written to.
+    match fs_err::remove_file(temporary) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => return Err(io("replace")(source)),
+        _ => {}
+    }
     // VACUUM INTO writes into an empty file as it finds it, modes and all.
     let file = system::private_file()
         .write(true)
-        .create(true)
-        .truncate(true)
+        .create_new(true)
         .open(temporary)
         .map_err(io("create"))?;
     let name = temporary.to_str().ok_or_else(|| CopyError::Io {

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of these tests are tests, too")]
 #![expect(clippy::print_stderr, reason = "a test prints what it measured, or why it is skipped")]
 
+mod access;
 mod agents;
 mod archives;
 mod as_transcripts;
@@ -46,6 +47,7 @@ mod soak;
 mod steering;
 mod subagents;
 mod tailing;
+mod untrusted;
 
 use std::time::Duration;
 

@@ -13,6 +13,7 @@ use clap_complete::Shell;
 use super::Arguments;
 use super::error::CliError;
 use crate::cli::output::tell;
+use crate::install::replace;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -37,9 +38,15 @@ pub(super) fn run(command: Command) -> Result<(), CliError> {
             tell!("{}", String::from_utf8_lossy(&script));
         }
         Command::ManPages { folder } => {
+            // Made where nobody else can put a link, and moved.
+            let made = tempfile::tempdir()?;
+            clap_mangen::generate_to(Arguments::command(), made.path())?;
+            fs_err::write(made.path().join(settings_page::FILE), settings_page::render())?;
             fs_err::create_dir_all(&folder)?;
-            clap_mangen::generate_to(Arguments::command(), &folder)?;
-            fs_err::write(folder.join(settings_page::FILE), settings_page::render())?;
+            for page in fs_err::read_dir(made.path())? {
+                let page = page?;
+                replace(&folder.join(page.file_name()), &fs_err::read_to_string(page.path())?, 0o644)?;
+            }
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
+use crate::files::{private_folder, secure};
 use crate::single::Single;
 use crate::socket::SocketFile;
 use crate::system::{self, HeldListener, Listener, service_manager};
@@ -15,6 +16,10 @@ pub(super) fn run(surroundings: Surroundings) -> Result<(), CliError> {
     system::make_files_private();
     system::leave_no_core_dumps();
     let single = Single::take(&surroundings.places.data_dir())?;
+    let state = surroundings.places.state_dir();
+    if private_folder(&state).and_then(|()| secure(&state))? > 0 {
+        tracing::warn!(folder = %state.display(), "recollection files were open to other users, and no longer are");
+    }
     let inherited = service_manager::inherited_socket()
         .map_err(|error| CliError::new(Kind::Failed, format!("the service manager's socket can't be used: {error}")))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

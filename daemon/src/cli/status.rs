@@ -121,7 +121,12 @@ fn print_status(status: &Value) {
         );
     }
     print_recalls(&status["recalls"]);
-    print_counted(&status["counted"]);
+    if let Some(counts) = counts(&status["counted"]) {
+        say!("counted:    {counts}");
+    }
+    if let Some(counts) = counts(&status["requests_refused"]) {
+        say!("refused:    {counts}");
+    }
     print_problems(status);
 }
 
@@ -180,28 +185,17 @@ fn print_recalls(recalls: &Value) {
         ("nothing shown because", "nothing_shown_because"),
         ("degraded", "degradations"),
     ] {
-        let counts: Vec<String> = recalls[key]
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(name, count)| format!("{name} {count}"))
-            .collect();
-        if !counts.is_empty() {
-            say!("  {title}: {}", counts.join(", "));
+        if let Some(counts) = counts(&recalls[key]) {
+            say!("  {title}: {counts}");
         }
     }
 }
 
-fn print_counted(counted: &Value) {
-    let counts: Vec<String> = counted
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, count)| format!("{name} {count}"))
-        .collect();
-    if !counts.is_empty() {
-        say!("counted:    {}", counts.join(", "));
-    }
+/// `busy 2, idle 1`; `None` where nothing was counted.
+fn counts(by_name: &Value) -> Option<String> {
+    let counts = by_name.as_object().filter(|counts| !counts.is_empty())?;
+    let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    Some(counts.join(", "))
 }
 
 fn print_problems(status: &Value) {

@@ -18,7 +18,7 @@ use super::error::{CliError, Kind};
 use super::samples;
 use super::surroundings::Surroundings;
 use super::why::print_candidates;
-use crate::cli::output::{say, tell};
+use crate::cli::output::{self, say};
 use crate::exclusions::Exclusions;
 use crate::roots::{Root, Roots};
 use crate::scan;
@@ -129,19 +129,17 @@ fn names(roots: &Roots) -> String {
 /// Clears the line of progress.
 fn end_progress() {
     if std::io::stdout().is_terminal() {
-        tell!("\r{}\r", " ".repeat(70));
+        output::write_raw(format_args!("\r{}\r", " ".repeat(70)));
     }
 }
 
 fn show_progress(status: &Value) {
     let stdout = std::io::stdout();
     if stdout.is_terminal() {
-        tell!(
+        output::write_raw(format_args!(
             "\r{} transcripts waiting, {} episodes, {} embedded   ",
-            status["ingest"]["transcripts_waiting"],
-            status["episodes"],
-            status["embedded"]
-        );
+            status["ingest"]["transcripts_waiting"], status["episodes"], status["embedded"]
+        ));
     }
 }
 

@@ -138,11 +138,21 @@ fn print_episode(episode: &Value) {
             say!("{key}: {value}");
         }
     }
-    for key in ["files", "commands", "errors", "tools"] {
+    // Files may be named by whoever wrote a page; errors are other programs' words.
+    let facets = [
+        ("files", "files"),
+        ("commands", "commands"),
+        ("errors", "errors (tool output)"),
+        ("tools", "tools"),
+    ];
+    for (key, title) in facets {
         let values = strings(&episode["facets"][key]);
         if !values.is_empty() {
-            say!("{key}: {}", values.join(", "));
+            say!("{title}: {}", values.join(", "));
         }
+    }
+    if episode["from_the_web"] == true {
+        say!("made from web pages: yes");
     }
     for key in ["prompt", "answer"] {
         let text = episode[key].as_str().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! One file that is to be edited: read with care, judged, kept beside, replaced in one step. A path comes in; a [`Change`] or the
 //! reason to leave the file alone goes out.
 
+use std::fs::Metadata;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -72,8 +73,9 @@ impl SettingsFile {
                     uid,
                 });
             }
-            other => other?,
-        };
+            Err(error) => return Err(error.into()),
+            Ok(there) => refuse_others_link(&path, &there, uid)?,
+        }
         let real = match fs_err::canonicalize(&path) {
             Err(error) if missing(&error) => return Err(Refusal::Dangling { path }),
             other => other?,
@@ -106,7 +108,9 @@ impl SettingsFile {
 
     /// What it held before the first change of ours; `None` where that was not kept.
     pub(super) fn backup(&self) -> Option<String> {
-        fs_err::read_to_string(self.backup_path()).ok()
+        let path = self.backup_path();
+        let is_ours = fs_err::symlink_metadata(&path).is_ok_and(|there| there.is_file());
+        is_ours.then(|| fs_err::read_to_string(path).ok()).flatten()
     }
 
     pub(super) fn invalid(&self, problem: Problem) -> Refusal {
@@ -127,15 +131,16 @@ impl SettingsFile {
     }
 
     /// Keeps what the file holds beside it, for its owner alone. One that was kept before stays as it is.
-    fn keep_original(&self) -> std::io::Result<()> {
+    fn keep_original(&self) -> Result<(), Refusal> {
         let Some(text) = &self.text else { return Ok(()) };
-        let opened = system::opening(self.mode & 0o600)
-            .write(true)
-            .create_new(true)
-            .open(self.backup_path());
+        let path = self.backup_path();
+        if path.is_symlink() {
+            return Err(Refusal::NotAFile { path });
+        }
+        let opened = system::opening(self.mode & 0o600).write(true).create_new(true).open(path);
         match opened {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-            opened => opened?.write_all(text.as_bytes()),
+            opened => Ok(opened?.write_all(text.as_bytes())?),
         }
     }
 
@@ -144,6 +149,19 @@ impl SettingsFile {
         name.push(BACKUP_SUFFIX);
         self.path.with_file_name(name)
     }
+}
+
+/// A link that another user made leads where that user wants. The user's own, as to a repository of settings, is followed, and so are
+/// the system's.
+fn refuse_others_link(path: &Path, there: &Metadata, uid: u32) -> Result<(), Refusal> {
+    let owner = system::owner(there);
+    if there.is_symlink() && ![uid, 0].contains(&owner) {
+        return Err(Refusal::AnotherOwner {
+            path: path.to_owned(),
+            owner,
+        });
+    }
+    Ok(())
 }
 
 fn read_text(path: &Path, real: &Path) -> Result<String, Refusal> {
@@ -233,8 +251,12 @@ impl Change {
     }
 }
 
-/// Replaces the file at `path` by one with `text` and `mode`, by way of a temporary one beside it.
-fn replace(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
+/// Replaces the file at `path` by one with `text` and `mode`, by way of a temporary one beside it whose name nobody can foretell. A link
+/// at `path` is replaced, and not followed.
+///
+/// # Errors
+/// The file system's error, naming the path.
+pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     fs_err::create_dir_all(folder)?;
     let named = |error: std::io::Error| std::io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()));

@@ -5,6 +5,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use fs_err::os::unix::fs::OpenOptionsExt;
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 /// The user id of a file's owner.
@@ -27,10 +28,15 @@ pub(crate) fn identity(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// Options for opening a file that, where it is made, is made with this mode.
+/// How many names a file has.
+pub(crate) fn names(metadata: &Metadata) -> u64 {
+    metadata.nlink()
+}
+
+/// Options for opening a file that, where it is made, is made with this mode. A link is not followed.
 pub(crate) fn opening(mode: u32) -> fs_err::OpenOptions {
     let mut options = fs_err::OpenOptions::new();
-    options.mode(mode);
+    options.mode(mode).custom_flags(OFlags::NOFOLLOW.bits() as i32);
     options
 }
 

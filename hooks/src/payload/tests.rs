@@ -221,14 +221,19 @@ fn odd_bytes_cost_at_most_their_character(#[case] stdin: &[u8], #[case] prompt: 
 }
 
 #[test]
-fn an_unseemly_length_is_dropped_where_it_can_be() {
+fn an_unseemly_length_is_dropped_or_left_to_the_daemon_to_refuse() {
     let stdin = |session: &str, cwd: &str| {
         json!({"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": "x", "cwd": cwd})
             .to_string()
             .into_bytes()
     };
     assert_eq!(parse(&stdin("s", &"/d".repeat(9_000))).unwrap().cwd, None);
-    assert_eq!(parse(&stdin(&"s".repeat(9_000), "/d")), None);
+    for id in ["s", "é", "\u{1f600}"] {
+        let sent = parse(&stdin(&id.repeat(9_000), "/d")).unwrap().session.len();
+        assert!((MAX_ID_BYTES + 1..MAX_ID_BYTES + 5).contains(&sent), "{sent}");
+        let longest = "s".repeat(MAX_ID_BYTES);
+        assert_eq!(parse(&stdin(&longest, "/d")).unwrap().session, longest);
+    }
 }
 
 #[rstest]

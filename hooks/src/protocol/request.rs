@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_REQUEST_BYTES, ProtocolError, VERSION, bounded_line, check_version};
+use super::{MAX_REQUEST_BYTES, ProtocolError, VERSION, bounded_line, check_version, limits};
 use crate::clock::{BUDGET, Deadline};
 
 /// One question or command. The member `op` names the variant in `snake_case`.
@@ -220,10 +220,12 @@ impl Request {
                 op: envelope.op.chars().take(MAX_OP_CHARS).collect(),
             });
         }
-        serde_json::from_slice(line).map_err(|error| ProtocolError::Invalid {
-            op: envelope.op,
+        let request = serde_json::from_slice(line).map_err(|error| ProtocolError::Invalid {
+            op: envelope.op.clone(),
             column: error.column(),
-        })
+        })?;
+        limits::check(&request, &envelope.op)?;
+        Ok(request)
     }
 
     /// Writes one line with its newline.

@@ -54,6 +54,29 @@ fn every_operation_is_read_again(#[case] request: Request) {
 }
 
 #[rstest]
+#[case::session(json!({"op": "recall", "agent": "a", "session": "s".repeat(257), "prompt": "x"}), "session")]
+#[case::agent(json!({"op": "recall", "agent": "a".repeat(65), "session": "s", "prompt": "x"}), "agent")]
+#[case::folder(json!({"op": "recall", "agent": "a", "session": "s", "prompt": "x", "cwd": "d".repeat(4_097)}), "cwd")]
+#[case::prompt_id(json!({"op": "recall", "agent": "a", "session": "s", "prompt": "x", "prompt_id": "p".repeat(257)}), "prompt_id")]
+#[case::transcript(json!({"op": "changed", "agent": "a", "transcript": "t".repeat(4_097)}), "transcript")]
+#[case::excluded(json!({"op": "exclude_session", "agent": "a", "session": "s".repeat(257)}), "session")]
+#[case::why(json!({"op": "why", "session": "s".repeat(257)}), "session")]
+#[case::path(json!({"op": "exclude", "path": "p".repeat(4_097)}), "path")]
+#[case::forgotten(json!({"op": "forget", "target": {"matching": "w".repeat(65_537)}}), "target")]
+#[case::instructed(json!({"op": "instruct", "path": "/p", "folder": "f".repeat(4_097)}), "folder")]
+#[case::line(json!({"op": "uninstruct", "path": "/p", "line": "l".repeat(65_537)}), "line")]
+#[case::shown(json!({"op": "show", "id": "i".repeat(257)}), "id")]
+fn tc_29_a_member_that_is_too_long_is_named(#[case] mut request: Value, #[case] expected: &str) {
+    request["v"] = VERSION.into();
+    let refused = Request::parse(request.to_string().as_bytes()).unwrap_err();
+    assert!(
+        matches!(refused, ProtocolError::MemberTooLong { member, .. } if member == expected),
+        "{refused}"
+    );
+    assert_eq!(refused.name(), "member-too-long");
+}
+
+#[rstest]
 #[case::no_json(b"hello", "no protocol line, see column 1")]
 #[case::no_object(b"[]", "no protocol line")]
 #[case::no_version(br#"{"op":"ping"}"#, "no protocol line")]

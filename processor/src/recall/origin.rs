@@ -3,7 +3,7 @@
 
 use remembrancer_schema::Facets;
 
-/// Tools that read the web, letters small: those of Claude Code, Codex, Gemini CLI, Copilot CLI, Cursor, Cline, OpenCode, Amp, Droid,
+/// Tools that read the web, letters small: those of Claude Code, Codex, Gemini CLI, Copilot CLI, Cursor, Cline, `OpenCode`, Amp, Droid,
 /// Goose, Antigravity, and of common MCP servers.
 const TOOLS: &[&str] = &[
     "brave_web_search",

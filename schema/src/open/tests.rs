@@ -50,6 +50,26 @@ fn what_is_made_is_private() {
     assert_eq!(mode(&with_suffix(&store.path, ".bak")), 0o600);
 }
 
+#[test]
+fn tc_29_a_copy_goes_through_no_link() {
+    let mut store = Store::new();
+    store.fill(&["one"]);
+    let victim = tempfile::NamedTempFile::new().expect("a file");
+    fs_err::write(victim.path(), "a year's work").expect("writes");
+    let copy = with_suffix(&store.path, ".bak");
+    for foretold in [copy.clone(), with_suffix(&copy, ".part")] {
+        fs_err::os::unix::fs::symlink(victim.path(), foretold).expect("links");
+    }
+    store.writer.copy_to(&copy).expect("copies");
+    assert_eq!(fs_err::read_to_string(victim.path()).expect("reads"), "a year's work");
+    assert!(!copy.is_symlink() && mode(&copy) == 0o600);
+    let (hard, other) = (with_suffix(&store.path, ".bak2"), with_suffix(&store.path, ".other"));
+    fs_err::write(&other, "a year's work").expect("writes");
+    fs_err::hard_link(&other, with_suffix(&hard, ".part")).expect("links");
+    store.writer.copy_to(&hard).expect("copies");
+    assert_eq!(fs_err::read_to_string(&other).expect("reads"), "a year's work");
+}
+
 #[rstest]
 #[case::our_folder("remembrancer", 0o700)]
 #[case::a_folder_of_others("shared", 0o755)]

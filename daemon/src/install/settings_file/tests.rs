@@ -95,3 +95,49 @@ fn what_must_not_be_written_is_refused() {
     let said = SettingsFile::read(&path, uid()).unwrap_err().to_string();
     assert!(said.contains("settings.json:2:3: not UTF-8; correct it there"), "{said}");
 }
+
+#[test]
+fn tc_29_a_link_that_another_user_made_is_not_followed() {
+    if uid() != 0 {
+        return println!("skipped: only the superuser can make a link of another user");
+    }
+    let (folder, path) = folder("one", 0o600);
+    let link = folder.path().canonicalize().unwrap().join("link.json");
+    symlink(&path, &link).unwrap();
+    SettingsFile::read(&link, uid()).unwrap();
+    std::os::unix::fs::lchown(&link, Some(12_345), None).unwrap();
+    let refused = SettingsFile::read(&link, uid()).unwrap_err();
+    assert!(matches!(refused, Refusal::AnotherOwner { owner: 12_345, .. }), "{refused}");
+}
+
+#[test]
+fn tc_29_the_other_name_of_a_settings_file_keeps_what_it_held() {
+    let (folder, path) = folder("one", 0o600);
+    let other = folder.path().join("other-name");
+    fs_err::hard_link(&path, &other).unwrap();
+    change(&path, "two").apply().unwrap();
+    assert_eq!(fs_err::read_to_string(&path).unwrap(), "two");
+    assert_eq!(fs_err::read_to_string(&other).unwrap(), "one");
+}
+
+#[test]
+fn tc_29_the_original_is_kept_at_no_link() {
+    let (folder, path) = folder("one", 0o600);
+    let victim = folder.path().join("victim");
+    fs_err::write(&victim, "a year's work").unwrap();
+    symlink(&victim, folder.path().join("settings.json.before-remembrancer")).unwrap();
+    let refused = change(&path, "two").apply().unwrap_err();
+    assert!(matches!(refused, Refusal::NotAFile { .. }), "{refused}");
+    assert_eq!(fs_err::read_to_string(&path).unwrap(), "one");
+    assert_eq!(fs_err::read_to_string(&victim).unwrap(), "a year's work");
+}
+
+#[test]
+fn tc_29_a_page_of_the_manual_goes_through_no_link() {
+    let (folder, victim) = folder("a year's work", 0o600);
+    let page = folder.path().join("remembrancer.1");
+    symlink(&victim, &page).unwrap();
+    replace(&page, "the manual", 0o644).unwrap();
+    assert_eq!(fs_err::read_to_string(&victim).unwrap(), "a year's work");
+    assert_eq!(fs_err::read_to_string(&page).unwrap(), "the manual");
+}

@@ -1,0 +1,189 @@
+//! Modes, owners and links of what is ours.
+
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::time::Duration;
+
+use fs_err::os::unix::fs::symlink;
+
+use super::*;
+
+/// A user who owns nothing here.
+const STRANGER: u32 = 12_345;
+
+fn mode(path: &Path) -> u32 {
+    fs_err::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Only the superuser can give a file away, as an attacker's would be.
+fn can_give_away() -> bool {
+    let is_root = system::user_id() == 0;
+    if !is_root {
+        println!("skipped in part: only the superuser can make files of another user");
+    }
+    is_root
+}
+
+fn in_a_minute() -> Deadline {
+    Deadline::after(Duration::from_mins(1))
+}
+
+#[test]
+fn a_private_folder_is_tightened() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("a/b");
+    private_folder(&folder).unwrap();
+    assert_eq!(mode(&folder), 0o700);
+    set_mode(&folder, 0o755);
+    private_folder(&folder).unwrap();
+    assert_eq!(mode(&folder), 0o700);
+}
+
+#[test]
+fn tc_29_a_folder_that_is_not_ours_alone_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let (folder, file) = (place.path().join("folder"), place.path().join("file"));
+    fs_err::create_dir(&folder).unwrap();
+    fs_err::write(&file, "").unwrap();
+    assert!(private_folder(&file).unwrap_err().to_string().contains("is no folder"));
+    set_mode(&folder, 0o1777);
+    assert!(private_folder(&folder).unwrap_err().to_string().contains("all users share"));
+    assert_eq!(mode(&folder), 0o777, "it is left as it is");
+    if can_give_away() {
+        set_mode(&folder, 0o755);
+        chown(&folder, Some(STRANGER), None).unwrap();
+        let refused = private_folder(&folder).unwrap_err().to_string();
+        assert!(refused.contains("another user (12345)"), "{refused}");
+        assert_eq!(mode(&folder), 0o755);
+    }
+}
+
+#[test]
+fn tc_29_a_stranger_s_link_is_not_followed_and_one_s_own_is() {
+    let place = tempfile::tempdir().unwrap();
+    let (victim, link) = (place.path().join("victim"), place.path().join("remembrancer"));
+    fs_err::create_dir(&victim).unwrap();
+    symlink(&victim, &link).unwrap();
+    private_folder(&link).unwrap();
+    assert_eq!(mode(&victim), 0o700);
+    if can_give_away() {
+        set_mode(&victim, 0o755);
+        std::os::unix::fs::lchown(&link, Some(STRANGER), None).unwrap();
+        let refused = private_folder(&link).unwrap_err().to_string();
+        assert!(refused.contains("a link that another user made"), "{refused}");
+        assert_eq!(mode(&victim), 0o755);
+    }
+}
+
+#[test]
+fn tc_40_what_lies_in_a_folder_of_ours_is_tightened() {
+    let place = tempfile::tempdir().unwrap();
+    let below = place.path().join("logs");
+    fs_err::create_dir(&below).unwrap();
+    for file in [place.path().join("memory.db"), below.join("daemon.log")] {
+        fs_err::write(&file, "").unwrap();
+        set_mode(&file, 0o664);
+    }
+    set_mode(&below, 0o777);
+    let outside = tempfile::NamedTempFile::new().unwrap();
+    set_mode(outside.path(), 0o644);
+    symlink(outside.path(), place.path().join("link")).unwrap();
+    assert_eq!(secure(place.path()).unwrap(), 3);
+    assert_eq!((mode(&below), mode(&below.join("daemon.log"))), (0o700, 0o600));
+    assert_eq!(mode(&place.path().join("memory.db")), 0o600);
+    assert_eq!(mode(outside.path()), 0o644, "a link is not followed");
+    assert_eq!(secure(place.path()).unwrap(), 0);
+}
+
+#[test]
+fn tc_29_a_file_of_ours_with_a_second_name_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let (ours, theirs) = (place.path().join("ours"), place.path().join("victim"));
+    fs_err::create_dir(&ours).unwrap();
+    fs_err::write(&theirs, "a year's work").unwrap();
+    fs_err::hard_link(&theirs, ours.join("daemon.lock")).unwrap();
+    let refused = secure(&ours).unwrap_err().to_string();
+    assert!(
+        refused.contains("daemon.lock") && refused.contains("second name"),
+        "{refused}"
+    );
+    assert_eq!(fs_err::read_to_string(&theirs).unwrap(), "a year's work");
+}
+
+#[test]
+fn tc_29_a_file_of_another_user_in_our_folder_is_refused() {
+    if !can_give_away() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("memory.db");
+    fs_err::write(&file, "").unwrap();
+    chown(&file, Some(STRANGER), None).unwrap();
+    let refused = secure(place.path()).unwrap_err().to_string();
+    assert!(
+        refused.contains("memory.db") && refused.contains("another user (12345)"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_write_replaces_the_file_and_leaves_nothing_else() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("x.md");
+    assert!(write_atomically(&path, "one", in_a_minute()).unwrap());
+    assert!(write_atomically(&path, "two", in_a_minute()).unwrap());
+    assert_eq!(fs_err::read_to_string(&path).unwrap(), "two");
+    assert_eq!(mode(&path), 0o600);
+    assert_eq!(fs_err::read_dir(place.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn tc_29_a_write_goes_through_no_link() {
+    let place = tempfile::tempdir().unwrap();
+    let (path, victim) = (place.path().join("x.md"), place.path().join("victim"));
+    for make in [symlink::<&Path, &Path>, fs_err::hard_link::<&Path, &Path>] {
+        fs_err::write(&victim, "a year's work").unwrap();
+        make(&victim, &path).unwrap();
+        assert!(write_atomically(&path, "two", in_a_minute()).unwrap());
+        assert_eq!(fs_err::read_to_string(&victim).unwrap(), "a year's work");
+        assert_eq!(fs_err::read_to_string(&path).unwrap(), "two");
+        fs_err::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn tc_29_a_foretold_temporary_name_is_passed_over() {
+    let place = tempfile::tempdir().unwrap();
+    let (path, victim) = (place.path().join("x.md"), place.path().join("victim"));
+    fs_err::write(&victim, "a year's work").unwrap();
+    // Other tests of this process take numbers, too: the next few are all taken.
+    let next = temporary_name(&path).to_string_lossy().into_owned();
+    let number: u64 = next.rsplit('.').nth(1).unwrap().parse().unwrap();
+    let foretold = |number: u64| place.path().join(format!(".x.md.{}.{number}.tmp", std::process::id()));
+    (number + 1..number + 3).for_each(|number| symlink(&victim, foretold(number)).unwrap());
+    assert!(write_atomically(&path, "two", in_a_minute()).unwrap());
+    assert_eq!(fs_err::read_to_string(&victim).unwrap(), "a year's work");
+    assert_eq!(fs_err::read_to_string(&path).unwrap(), "two");
+}
+
+#[test]
+fn nothing_is_renamed_after_the_deadline() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("x.md");
+    assert!(!write_atomically(&path, "late", Deadline::after(Duration::ZERO)).unwrap());
+    assert_eq!(fs_err::read_dir(place.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_not_gone() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("file");
+    assert!(is_gone(&file));
+    fs_err::write(&file, "").unwrap();
+    assert!(!is_gone(&file) && is_gone(&file.join("below")));
+    // Whoever may do everything reads a closed folder, too; a name that is too long can't be looked at by anybody.
+    assert!(!is_gone(&place.path().join("x".repeat(5_000))));
+}

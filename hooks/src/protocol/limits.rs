@@ -1,0 +1,86 @@
+//! How long the members of a request may be. A request comes in; the first member that is too long goes out. The prompt alone is bounded
+//! by the line.
+
+use super::{ForgetTarget, InstructionFile, ProtocolError, RecallRequest, Request};
+
+/// The longest id, in bytes. Known session ids are UUIDs of 36.
+pub const MAX_ID_BYTES: usize = 256;
+/// The longest path, in bytes: `PATH_MAX` of Linux; a longer one opens nowhere.
+pub const MAX_PATH_BYTES: usize = 4_096;
+/// The longest name of an agent, in bytes.
+const MAX_AGENT_BYTES: usize = 64;
+/// The longest line or list of words that a person types, in bytes.
+const MAX_WORDS_BYTES: usize = 64 * 1_024;
+
+/// Refuses a request of which a member is too long.
+///
+/// # Errors
+///
+/// [`ProtocolError::MemberTooLong`].
+pub(super) fn check(request: &Request, op: &str) -> Result<(), ProtocolError> {
+    let too_long = members(request)
+        .into_iter()
+        .find(|(_, value, max_bytes)| value.is_some_and(|value| value.len() > *max_bytes));
+    match too_long {
+        None => Ok(()),
+        Some((member, _, max_bytes)) => Err(ProtocolError::MemberTooLong {
+            op: op.to_owned(),
+            member,
+            max_bytes,
+        }),
+    }
+}
+
+type Member<'a> = (&'static str, Option<&'a str>, usize);
+
+fn members(request: &Request) -> Vec<Member<'_>> {
+    let agent = |agent| ("agent", Some(agent), MAX_AGENT_BYTES);
+    let id = |member, id| (member, id, MAX_ID_BYTES);
+    let path = |member, path| (member, path, MAX_PATH_BYTES);
+    match request {
+        Request::Recall(RecallRequest {
+            agent: name,
+            session,
+            cwd,
+            prompt_id,
+            transcript,
+            ..
+        }) => vec![
+            agent(name.as_str()),
+            id("session", Some(session.as_str())),
+            path("cwd", cwd.as_deref()),
+            id("prompt_id", prompt_id.as_deref()),
+            path("transcript", transcript.as_deref()),
+        ],
+        Request::ExcludeSession { agent: name, session } => vec![agent(name.as_str()), id("session", Some(session.as_str()))],
+        Request::Changed { agent: name, transcript } => {
+            vec![agent(name.as_str()), path("transcript", Some(transcript.as_str()))]
+        }
+        Request::Why { session } => vec![id("session", session.as_deref())],
+        Request::Exclude { path: folder } | Request::Include { path: folder } => vec![path("path", Some(folder.as_str()))],
+        Request::Uninstruct { path: file, line } => {
+            vec![path("path", Some(file.as_str())), ("line", line.as_deref(), MAX_WORDS_BYTES)]
+        }
+        Request::Instruct(InstructionFile {
+            path: file,
+            folder,
+            line,
+            made,
+            tracked: _,
+        }) => vec![
+            path("path", Some(file.as_str())),
+            path("folder", Some(folder.as_str())),
+            ("line", line.as_deref(), MAX_WORDS_BYTES),
+            path("made", made.as_deref()),
+        ],
+        Request::Forget { target } => match target {
+            ForgetTarget::Episode(episode) => vec![id("target", Some(episode.as_str()))],
+            ForgetTarget::Session(session) => vec![id("target", Some(session.as_str()))],
+            ForgetTarget::Project(name) | ForgetTarget::Path(name) => vec![path("target", Some(name.as_str()))],
+            ForgetTarget::Matching(words) => vec![("target", Some(words.as_str()), MAX_WORDS_BYTES)],
+            ForgetTarget::All => Vec::new(),
+        },
+        Request::Show { id: episode } => vec![id("id", Some(episode.as_str()))],
+        Request::Status | Request::Flush | Request::Pause { .. } | Request::Resume | Request::Ping => Vec::new(),
+    }
+}
