@@ -2,6 +2,7 @@
 //! these. An input on which a promise breaks is named, or written down where it was made here. See docs/fuzzing.md.
 
 use std::collections::BTreeSet;
+use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,23 +15,23 @@ const PATIENCE: Duration = Duration::from_millis(800);
 /// All kept inputs together, in bytes: they are in every clone.
 const MOST_KEPT: u64 = 1024 * 1024;
 
-/// Says which input it was when a promise breaks.
-struct Running<'a> {
-    target: Target,
-    place: &'a dyn Fn() -> String,
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("{} breaks on {}", self.target.name, (self.place)());
-        }
+/// Runs the inputs of every target, and names each target with the input on which a promise breaks.
+fn check(mut of_target: impl FnMut(Target, &mut dyn FnMut(&[u8], &dyn Fn() -> String) -> bool)) {
+    let mut broken = Vec::new();
+    for target in TARGETS {
+        of_target(*target, &mut |input, place| {
+            let holds = catch_unwind(|| (target.run)(input)).is_ok();
+            if !holds {
+                broken.push(format!("{} on {}", target.name, place()));
+            }
+            holds
+        });
     }
-}
-
-fn run(target: Target, input: &[u8], place: &dyn Fn() -> String) {
-    let _running = Running { target, place };
-    (target.run)(input);
+    assert!(
+        broken.is_empty(),
+        "what broke is said above; broken are:\n  {}",
+        broken.join("\n  ")
+    );
 }
 
 fn inputs(target: Target) -> Vec<Vec<u8>> {
@@ -45,44 +46,44 @@ fn inputs(target: Target) -> Vec<Vec<u8>> {
 
 #[test]
 fn every_target_holds_on_its_seeds() {
-    for target in TARGETS {
+    check(|target, run| {
         let seeds = seeds::of(target.name);
         assert!(!seeds.is_empty(), "{} has no seeds", target.name);
         for (number, seed) in seeds.iter().enumerate() {
-            run(*target, seed, &|| format!("its seed {number}"));
+            run(seed, &|| format!("its seed {number}"));
         }
-    }
+    });
 }
 
 #[test]
 fn every_target_holds_on_what_fuzzing_kept_and_found() {
-    for target in TARGETS {
+    check(|target, run| {
         for (path, input) in ["corpus", "findings"]
             .into_iter()
             .flat_map(|kind| seeds::kept(kind, target.name))
         {
-            run(*target, &input, &|| path.display().to_string());
+            run(&input, &|| path.display().to_string());
         }
-    }
+    });
 }
 
 #[test]
 fn every_target_holds_on_changed_inputs() {
-    for target in TARGETS {
-        let inputs = inputs(*target);
+    check(|target, run| {
+        let inputs = inputs(target);
         let mut mutator = Mutator::new(target.name);
         let deadline = Deadline::after(PATIENCE);
         for number in 0..CHANGED {
-            if deadline.has_passed() {
-                break;
-            }
             let input = mutator.next(&inputs);
-            run(*target, &input, &|| {
+            let holds = run(&input, &|| {
                 let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}", target.name));
                 fs_err::write(&path, &input).map_or_else(|error| error.to_string(), |()| path.display().to_string())
             });
+            if !holds || deadline.has_passed() {
+                break;
+            }
         }
-    }
+    });
 }
 
 #[test]

@@ -33,6 +33,18 @@ pub(super) fn check(request: &Request, op: &str) -> Result<(), ProtocolError> {
 
 type Member<'a> = (&'static str, Option<&'a str>, usize);
 
+/// Of a target that all of several must name, the members of each.
+fn members_of(target: &ForgetTarget) -> Vec<Member<'_>> {
+    let member = |value, max_bytes| vec![("target", Some(value), max_bytes)];
+    match target {
+        ForgetTarget::Episode(id) | ForgetTarget::Session(id) => member(id.as_str(), MAX_ID_BYTES),
+        ForgetTarget::Project(name) | ForgetTarget::Path(name) => member(name.as_str(), MAX_PATH_BYTES),
+        ForgetTarget::Matching(words) => member(words.as_str(), MAX_WORDS_BYTES),
+        ForgetTarget::AllOf(targets) => targets.iter().flat_map(members_of).collect(),
+        ForgetTarget::After(_) | ForgetTarget::Before(_) | ForgetTarget::All => Vec::new(),
+    }
+}
+
 fn members(request: &Request) -> Vec<Member<'_>> {
     let agent = |agent| ("agent", Some(agent), MAX_AGENT_BYTES);
     let id = |member, id| (member, id, MAX_ID_BYTES);
@@ -73,13 +85,7 @@ fn members(request: &Request) -> Vec<Member<'_>> {
             ("line", line.as_deref(), MAX_WORDS_BYTES),
             path("made", made.as_deref()),
         ],
-        Request::Forget { target } => match target {
-            ForgetTarget::Episode(episode) => vec![id("target", Some(episode.as_str()))],
-            ForgetTarget::Session(session) => vec![id("target", Some(session.as_str()))],
-            ForgetTarget::Project(name) | ForgetTarget::Path(name) => vec![path("target", Some(name.as_str()))],
-            ForgetTarget::Matching(words) => vec![("target", Some(words.as_str()), MAX_WORDS_BYTES)],
-            ForgetTarget::All => Vec::new(),
-        },
+        Request::Forget { target } => members_of(target),
         Request::Show { id: episode } => vec![id("id", Some(episode.as_str()))],
         Request::Status | Request::Flush | Request::Pause { .. } | Request::Resume | Request::Ping => Vec::new(),
     }

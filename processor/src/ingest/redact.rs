@@ -167,8 +167,17 @@ fn apply(number: usize, text: &str) -> Option<String> {
     let rule = &COMPILED.searched[number];
     let mut changed = String::new();
     let mut kept_to = 0;
-    for found in rule.pattern.captures_iter(text) {
+    let mut from = 0;
+    while let Some(found) = rule.pattern.captures_at(text, from) {
         let secret = secret(&found);
+        // What was taken out before is told by no word in a placeholder's name, and is no part of another secret.
+        let begins = found.get(0).map_or(secret.start, |all| all.start());
+        if let Some(end) = placeholder_end(text, begins).or_else(|| placeholder_end(text, secret.start)) {
+            from = end;
+            continue;
+        }
+        // What closes one secret may open the next.
+        from = secret.end;
         let value = &text[secret.clone()];
         let suffix = found.name("suffix").map_or("", |suffix| suffix.as_str());
         if is_placeholder(value) || !(rule.is_secret)(&Found { value, suffix }) {
@@ -190,6 +199,14 @@ fn apply(number: usize, text: &str) -> Option<String> {
 fn is_placeholder(value: &str) -> bool {
     let kind = value.strip_prefix("[redacted:").and_then(|rest| rest.strip_suffix(']'));
     kind.is_some_and(|kind| kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'))
+}
+
+/// The end of the placeholder in whose name `at` stands, if it stands in one.
+fn placeholder_end(text: &str, at: usize) -> Option<usize> {
+    let is_of_kind = |c: char| c.is_ascii_lowercase() || c == '-';
+    let behind = text[at..].trim_start_matches(is_of_kind).strip_prefix(']')?;
+    let before = text[..at].trim_end_matches(is_of_kind);
+    before.ends_with("[redacted:").then(|| text.len() - behind.len())
 }
 
 /// The group named `secret`, or all of it.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use remembrancer_processor::ingest::{Advance, LineProblem, ResumePoint, Shape, SourceInfo, SourceReader, Turn, episodes};
+use remembrancer_schema::UnixMillis;
 
 use super::fixtures::{FIXTURES, pieces};
 use super::input::Dice;
@@ -109,6 +110,23 @@ fn read(info: &SourceInfo, content: &[u8], from: ResumePoint, chunks: &[&[u8]]) 
     reading
 }
 
+/// Turns without what their records may take over from earlier ones: time, folder, branch and session. A restart between the two does
+/// not know it, where the record itself does not say it (docs/fuzzing.md, what is open).
+fn by_themselves(turns: &BTreeMap<u32, Turn>) -> Vec<Turn> {
+    let by_itself = |turn: &Turn| {
+        let mut turn = turn.clone();
+        turn.started_at = UnixMillis(0);
+        turn.steps.iter_mut().for_each(|step| step.at = UnixMillis(0));
+        for step in &mut turn.steps {
+            // Told from the folder.
+            step.facets.files.clear();
+        }
+        (turn.cwd, turn.git_branch, turn.session) = (None, None, String::new());
+        turn
+    };
+    turns.values().map(by_itself).collect()
+}
+
 fn check_lines(info: &SourceInfo, content: &[u8]) {
     let mut dice = Dice::of(content);
     let start = ResumePoint::default();
@@ -123,12 +141,14 @@ fn check_lines(info: &SourceInfo, content: &[u8]) {
         let after = read(info, content, from, &dice.split(rest));
         let mut turns = before.turns;
         turns.extend(after.turns);
-        assert_eq!(turns, whole.turns, "a restart at {cut}, from {from:?}, gives other turns");
+        let [turns, expected] = [&turns, &whole.turns].map(by_themselves);
+        assert_eq!(turns, expected, "a restart at {cut}, from {from:?}, gives other turns");
         // Without another byte nothing was drained.
         if !rest.is_empty() {
-            assert_eq!(
-                after.committed, whole.committed,
-                "a restart at {cut}, from {from:?}, ends elsewhere"
+            // Begun later, it knows of no reason to hold back what lies before.
+            assert!(
+                after.committed.offset >= whole.committed.offset,
+                "a restart at {cut}, from {from:?}, ends before"
             );
             assert_eq!(
                 after.read, whole.read,

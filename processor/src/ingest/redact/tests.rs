@@ -152,6 +152,26 @@ fn tc_41_decoys_stay(#[case] text: &str) {
     assert_eq!(redact(&text), text);
 }
 
+#[test]
+fn tc_41_what_closes_one_secret_opens_the_next() {
+    let text = fill(r#"{"auth": "{alnum36}"auth": "{alnum24}"}"#);
+    let redacted = redact(&text);
+    assert!(!redacted.contains("a1B2c3"), "{redacted}");
+}
+
+#[rstest]
+#[case::a_login("mysql -u abtoken=x9y8z7w6v5\"there")]
+#[case::a_telling_word("密码是 hunter2x {alnum24}Q?")]
+fn a_placeholder_is_taken_for_no_part_of_a_secret(#[case] text: &str) {
+    let once = redact(&fill(text)).into_owned();
+    assert_eq!(redact(&once), once);
+}
+
+#[test]
+fn tc_41_what_only_looks_like_a_placeholder_hides_nothing() {
+    assert!(!redact("[redacted:password=hunter2x and more]").contains("hunter2x"));
+}
+
 proptest! {
     #[test]
     fn any_text_is_redacted_once(text in "(?s).{0,200}") {
