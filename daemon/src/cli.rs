@@ -40,6 +40,7 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, and it is read once")]
 enum AnyCommand {
     #[command(flatten)]
     OfTheMemory(Command),

@@ -133,7 +133,7 @@ pub fn live(sandbox: &Sandbox, plan: Plan, mut watch: impl FnMut(&Sample)) -> Ou
     let mut daemon = sandbox.start();
     let mut numbers = Numbers::new(plan.seed + 1);
     let (mut hooks, mut shown, mut samples, mut restarts) = (Vec::new(), 0, Vec::new(), 0_u32);
-    let (mut asked, mut sampled) = (0, 0);
+    let (mut asked, mut taken) = (0, 0);
     while asked < plan.prompts {
         let percent = asked * 100 / plan.prompts;
         if RESTARTS.get(restarts as usize).is_some_and(|at| percent >= *at) {
@@ -164,8 +164,8 @@ pub fn live(sandbox: &Sandbox, plan: Plan, mut watch: impl FnMut(&Sample)) -> Ou
             hooks.push(output.took);
         }
         asked += burst;
-        if asked * plan.samples / plan.prompts > sampled {
-            sampled = asked * plan.samples / plan.prompts;
+        if asked * plan.samples / plan.prompts > taken {
+            taken = asked * plan.samples / plan.prompts;
             let sample = Sample::take(&daemon, sandbox, asked * 100 / plan.prompts);
             watch(&sample);
             samples.push(sample);

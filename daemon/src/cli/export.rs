@@ -14,6 +14,7 @@ use super::error::{CliError, Kind};
 use super::selection::Selection;
 use super::steer::counted;
 use super::surroundings::Surroundings;
+use crate::cli::output::complain;
 use crate::{clock, control, system};
 
 /// Episodes read at a time.
@@ -77,7 +78,7 @@ pub(super) fn run(arguments: &ExportArguments, surroundings: &Surroundings) -> R
         None => to_stdout(&reader, &ids, arguments)?,
         Some(file) => {
             let written = to_file(file, &reader, &ids, arguments)?;
-            eprintln!(
+            complain!(
                 "Wrote {} to {}.",
                 counted(&written.episodes.into(), "episode", "episodes"),
                 file.display()
@@ -86,7 +87,7 @@ pub(super) fn run(arguments: &ExportArguments, surroundings: &Surroundings) -> R
         }
     };
     if written.excluded > 0 {
-        eprintln!(
+        complain!(
             "Left out: {} hidden by `exclude`; with --with-excluded they are written, too.",
             counted(&written.excluded.into(), "episode that is", "episodes that are")
         );

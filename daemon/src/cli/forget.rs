@@ -27,6 +27,10 @@ const NAMING: [&str; 9] = [
 #[derive(Debug, Args)]
 #[command(after_help = NOTES, group = ArgGroup::new("what").required(true).multiple(true).args(NAMING))]
 #[group(skip)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "options that are independent of one another, not a state"
+)]
 pub(super) struct ForgetArguments {
     /// The turn of the episode with this id.
     #[arg(conflicts_with_all = ["session", "project", "path", "matching", "after", "before", "last", "all"])]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::ask;
 use super::error::CliError;
 use super::surroundings::Surroundings;
-use crate::cli::output::say;
+use crate::cli::output::{complain, say};
 use crate::{clock, control};
 
 #[derive(Debug, Args)]
@@ -82,7 +82,7 @@ pub(super) fn resume(arguments: &PlainArguments, surroundings: &Surroundings) ->
 pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let path = surroundings.as_in_transcripts(&arguments.path)?;
     if !Path::new(&path).exists() {
-        eprintln!("warning: there is no {path} on this machine; it is excluded as it is written");
+        complain!("warning: there is no {path} on this machine; it is excluded as it is written");
     }
     let done = if let Some(done) = ask::data(surroundings, &Request::Exclude { path: path.clone() })? {
         done

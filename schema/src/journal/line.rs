@@ -1,5 +1,7 @@
 //! One line of the journal: a choice to text and back. In goes a number and a choice, out comes a line that knows whether it is whole.
 
+use std::fmt::Write as _;
+
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -127,7 +129,12 @@ pub(super) fn read(text: &[u8]) -> Option<Line> {
 }
 
 fn sum(json: &[u8]) -> String {
-    let mut digits: String = Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect();
+    let sum = Sha256::digest(json);
+    let mut digits = String::with_capacity(2 * sum.len());
+    for byte in sum {
+        // Writing to a string can't fail.
+        write!(digits, "{byte:02x}").ok();
+    }
     digits.truncate(SUM_DIGITS);
     digits
 }

@@ -49,11 +49,11 @@ pub(super) fn name(path: &Path, now: UnixMillis) -> rusqlite::Result<PathBuf> {
         })?;
     let named = with_suffix(path, &format!("{DAMAGED}{moment}"));
     // Two in a second are told apart.
-    let mut names = (1..).map(|number| match number {
+    let mut candidates = (1..).map(|number| match number {
         1 => named.clone(),
         _ => with_suffix(&named, &format!(".{number}")),
     });
-    Ok(names.find(|name| !name.exists()).unwrap_or(named))
+    Ok(candidates.find(|name| !name.exists()).unwrap_or(named))
 }
 
 /// Puts the database that is whole at `temporary` in the place of the damaged one at `path`, which goes to `aside`.

@@ -295,14 +295,13 @@ impl Salvage<'_> {
 
     /// Stores an episode in place of what a backup has of it.
     fn store(&mut self, old: i64, episode: &Episode) -> rusqlite::Result<()> {
-        let session = match self.sessions.get(&episode.number(3)) {
-            Some(session) => *session,
+        let session = if let Some(session) = self.sessions.get(&episode.number(3)) {
+            *session
+        } else {
             // Its row could not be read: the transcript, where it is still there, notes the session it is of.
-            None => {
-                let id = keep_session(self.db, "recovered", &format!("lost-{}", episode.number(3)))?;
-                self.sessions.insert(episode.number(3), id);
-                id
-            }
+            let id = keep_session(self.db, "recovered", &format!("lost-{}", episode.number(3)))?;
+            self.sessions.insert(episode.number(3), id);
+            id
         };
         let known: Option<(i64, Vec<u8>)> = self
             .db
@@ -316,7 +315,7 @@ impl Salvage<'_> {
             self.db.prepare_cached("DELETE FROM episodes WHERE id = :id")?.execute([id])?;
         }
         let model = self.model_of(episode)?;
-        let embedding = model.is_some().then(|| episode.vector.as_deref()).flatten();
+        let embedding = model.is_some().then_some(episode.vector.as_deref()).flatten();
         let room = if embedding.is_some() {
             None
         } else {

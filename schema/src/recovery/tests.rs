@@ -214,8 +214,8 @@ fn tc_37_a_backup_gives_what_can_not_be_read_and_a_damaged_backup_nothing() {
     fs_err::create_dir(&backups).expect("makes");
     let good = backups.join("memory-2026-11-27.db");
     fs_err::copy(&path, &good).expect("copies");
-    fs_err::write(backups.join("memory-2026-11-28.db"), [7; 20_000]).expect("writes");
-    fs_err::write(backups.join("memory-2026-11-29.db.part"), [7; 20_000]).expect("writes");
+    fs_err::write(backups.join("memory-2026-11-28.db"), vec![7; 20_000]).expect("writes");
+    fs_err::write(backups.join("memory-2026-11-29.db.part"), vec![7; 20_000]).expect("writes");
     overwrite(&path, 0..pages(&path) / 2);
     let recovery = rebuild(&path);
     assert_eq!(recovery.backup.as_ref(), Some(&good));
@@ -270,7 +270,7 @@ fn killed_at_any_moment_of_the_swap_it_goes_on() {
             moved(&path, &aside);
         }
         drop(open_or_rebuild(&path, NOW).expect("goes on"));
-        assert_eq!(set_aside_files(&path), [aside.clone()], "{moment}");
+        assert_eq!(set_aside_files(&path), std::slice::from_ref(&aside), "{moment}");
         assert!(moment < 2 || with_suffix(&aside, "-wal").exists(), "{moment}");
         assert!(!with_suffix(&path, REBUILDING).exists() && !with_suffix(&path, REBUILT).exists());
     }

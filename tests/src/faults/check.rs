@@ -224,7 +224,7 @@ fn files(places: &Places, moment: Moment, violations: &mut Vec<Violation>) {
         }
         // A copy of the database that was not completed is made anew, or is of no use any more.
         let of_a_copy = name.contains(".part") || name.ends_with("-journal");
-        if metadata.is_file() && (of_a_copy || name.ends_with(".tmp")) {
+        if metadata.is_file() && (of_a_copy || entry.path().extension().is_some_and(|extension| extension == "tmp")) {
             remains += 1;
             let age = metadata.modified().ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
             if age > REMAINS || (of_a_copy && moment == Moment::Settled) {

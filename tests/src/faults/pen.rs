@@ -128,7 +128,7 @@ impl Pen {
             live.told(truth, answers);
             return;
         }
-        let (line, answers) = if let Some(number) = live.open {
+        let (text, answers) = if let Some(number) = live.open {
             (live.transcript.answer_line(&topic(number).1), Some(number))
         } else {
             let number = *topics;
@@ -139,11 +139,11 @@ impl Pen {
             (live.transcript.prompt_line(&prompt), None)
         };
         if dice.below(HALVES) == 0 {
-            let (half, rest) = line.split_at(1 + dice.below(line.len() - 2));
+            let (half, rest) = text.split_at(1 + dice.below(text.len() - 2));
             live.transcript.raw(half);
             live.rest = Some((rest.to_owned(), answers));
         } else {
-            live.transcript.raw(&line);
+            live.transcript.raw(&text);
             live.told(truth, answers);
         }
     }

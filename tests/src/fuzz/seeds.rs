@@ -16,6 +16,9 @@ pub fn kept_folder(kind: &str) -> PathBuf {
 }
 
 /// What is kept of a kind for the target of this name, by file.
+///
+/// # Panics
+/// Where one can't be read.
 pub fn kept(kind: &str, name: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let files = files_below(&kept_folder(kind).join(name)).into_iter();
     files

@@ -270,7 +270,9 @@ fn a_title_does_not_come_back_where_one_of_several_turns_was_forgotten() {
         .expect("stores");
     store.writer.ingest(&both).expect("stores");
     let mut fork = vec![secret, other];
-    fork.iter_mut().for_each(|turn| turn.session = session("fork"));
+    for turn in &mut fork {
+        turn.session = session("fork");
+    }
     fork.push(turn(4, "fork", &["of its own"]));
     store.writer.ingest(&titled("fork", fork)).expect("stores");
     store.writer.checkpoint().expect("checkpoints");

@@ -1,5 +1,7 @@
 //! The table in words, for `docs/redaction.md`.
 
+use std::fmt::Write as _;
+
 use super::{CLASSES, Part, all, parts};
 
 /// A row a rule; `kinds` are those of the rules, in order.
@@ -7,7 +9,12 @@ pub(super) fn table(kinds: &[&str]) -> String {
     let mut table = "| rule | becomes | finds | for example |\n| --- | --- | --- | --- |\n".to_owned();
     for (example, kind) in all().iter().zip(kinds) {
         let shown = example.positives.first().map_or_else(String::new, |text| in_words(text));
-        table += &format!("| {} | `[redacted:{kind}]` | {} | {shown} |\n", example.rule, example.finds);
+        writeln!(
+            table,
+            "| {} | `[redacted:{kind}]` | {} | {shown} |",
+            example.rule, example.finds
+        )
+        .unwrap();
     }
     table
 }
