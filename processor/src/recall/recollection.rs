@@ -237,10 +237,12 @@ fn heading(number: usize, episode: &EpisodeText) -> String {
 }
 
 fn files_line(episode: &EpisodeText, limit: usize) -> String {
-    if episode.facets.files.is_empty() {
+    // Of a name of hidden characters nothing is left.
+    let shown = episode.facets.files.iter().map(|file| one_line(file)).filter(|name| !name.is_empty());
+    let names: Vec<String> = shown.take(FILES).collect();
+    if names.is_empty() {
         return String::new();
     }
-    let names: Vec<String> = episode.facets.files.iter().take(FILES).map(|file| one_line(file)).collect();
     let mut line = String::from("Files: ");
     let before = line.len();
     for name in names {
