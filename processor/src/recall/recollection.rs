@@ -238,7 +238,12 @@ fn heading(number: usize, episode: &EpisodeText) -> String {
 
 fn files_line(episode: &EpisodeText, limit: usize) -> String {
     // Of a name of hidden characters nothing is left.
-    let shown = episode.facets.files.iter().map(|file| one_line(file)).filter(|name| !name.is_empty());
+    let shown = episode
+        .facets
+        .files
+        .iter()
+        .map(|file| one_line(file))
+        .filter(|name| !name.is_empty());
     let names: Vec<String> = shown.take(FILES).collect();
     if names.is_empty() {
         return String::new();

@@ -75,11 +75,13 @@ macro_rules! stand_in {
 }
 
 /// What tells the class by a path or a descriptor, for the table below: no more than what it says.
+// SAFETY: nothing is asked of the caller; it has the type of those that do.
 unsafe fn is(class: Class) -> Class {
     class
 }
 
 /// As [`is`], by a descriptor.
+// SAFETY: nothing is asked of the caller; it has the type of those that do.
 unsafe fn of(fd: c_int) -> Class {
     files::of(fd)
 }
@@ -147,6 +149,7 @@ unsafe extern "C" fn close(fd: c_int) -> c_int {
 ///
 /// # Safety
 /// As the C library's `fcntl` with this `command`.
+// SAFETY: what is asked of the caller is passed on as it came.
 unsafe fn control(real: &Real, fd: c_int, command: c_int, argument: *mut c_void) -> c_int {
     type Function = unsafe extern "C" fn(c_int, c_int, ...) -> c_int;
     let class = files::of(fd);

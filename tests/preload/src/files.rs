@@ -24,6 +24,7 @@ pub(crate) fn of(fd: c_int) -> Class {
 ///
 /// # Safety
 /// `path` is null or a string that ends with a zero.
+// SAFETY: the path is read to its zero, and no further.
 pub(crate) unsafe fn at(path: *const c_char) -> Class {
     if path.is_null() {
         return Class::Other;
