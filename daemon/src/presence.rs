@@ -61,18 +61,19 @@ impl Presence {
         let (changed, first) = (Arc::new(Notify::new()), self.socket.clone());
         let mut watcher = self.watch_socket(&changed);
         loop {
-            tokio::select! {
-                biased;
-                () = shutdown.cancelled() => break,
-                () = changed.notified() => {}
-                () = tokio::time::sleep(LOOK) => {}
-            }
+            // First of all: what went before the watch began has no event.
             self.look_at_database()?;
             if self.look_at_socket().await {
                 // Its folder may be another one now.
                 watcher = self.watch_socket(&changed);
             }
             tracing::trace!(watched = watcher.is_some(), "looked at socket and database");
+            tokio::select! {
+                biased;
+                () = shutdown.cancelled() => break,
+                () = changed.notified() => {}
+                () = tokio::time::sleep(LOOK) => {}
+            }
         }
         if self.socket != first {
             self.socket.remove();

@@ -38,7 +38,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "0011_episode_lengths",
     "0012_unread_records",
     "0013_instruction_files",
-    "0015_retirement",
+    "0014_retirement",
 ];
 
 /// The version that this crate reads and writes.

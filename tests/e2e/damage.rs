@@ -91,10 +91,10 @@ fn tc_37_damaged_pages(#[case] from: f64, #[case] to: f64) {
 }
 
 #[test]
-fn tc_37_a_file_cut_in_half() {
+fn tc_37_a_file_that_lost_its_last_quarter() {
     let sandbox = sandbox!();
     let lived = lived_in(&sandbox, Signal::TERM);
-    lived.damage(|bytes| bytes.truncate(bytes.len() / 2));
+    lived.damage(|bytes| bytes.truncate(bytes.len() * 3 / 4));
     came_back(&sandbox, &lived, 5);
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::PATIENCE;
 
 /// Big enough for an empty store with its log, and soon full.
-const SIZE: &str = "size=4m";
+const SIZE: &str = "size=4m,mode=0700";
 
 /// A mounted file system, unmounted when it is dropped.
 struct Disk(PathBuf);

@@ -10,7 +10,7 @@ const POISON: &str = "\u{1b}[2J\u{1b}]0;root\u{7}\u{9b}31m\u{202e}\u{e0041}\u{20
 
 /// A store with a transcript that holds poison in all that can be told of it.
 fn poisoned(sandbox: &Sandbox) -> String {
-    let project = sandbox.project("shop\u{1b}[2J\u{202e}");
+    let project = sandbox.project("shop\u{202e}");
     let mut transcript = remembrancer_tests::Transcript::new(&sandbox.root(), "evil", &project);
     transcript.prompt(&format!(
         "Why does the zebra{POISON} cache lose its stripes overnight in the warehouse?"
@@ -53,6 +53,7 @@ fn tc_27_no_command_lets_a_text_act_on_the_terminal() {
     daemon.flush();
     let prompt = "zebra cache stripes overnight warehouse?";
     let reply = daemon.recall("asks\u{1b}[2J", &project, prompt);
+    assert!(!reply.shown.is_empty(), "{reply:?}; {:?}; {}", sandbox.episodes(), daemon.status());
     let id = reply.shown[0].id.clone();
     daemon.why("asks\u{1b}[2J");
     sandbox.run(&["exclude", "/nowhere\u{1b}[2J"]);

@@ -34,7 +34,7 @@ fn migration_files_are_pinned() {
     0011_episode_lengths 9322e03893d81a4d
     0012_unread_records d215f1f8f6cf8d38
     0013_instruction_files 2078507cc01be3cc
-    0015_retirement 941576e78614ece3
+    0014_retirement 941576e78614ece3
     ");
 }
 
