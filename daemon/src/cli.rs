@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "the command line is where people read")]
 
 mod ask;
+mod backup;
 mod doctor;
 mod error;
 mod eval;
@@ -12,6 +13,7 @@ mod instruct;
 mod itself;
 mod output;
 mod recall;
+mod restore;
 mod run;
 mod samples;
 mod status;
@@ -82,6 +84,10 @@ enum Command {
     Include(steer::PathArguments),
     /// Delete from the memory, for good.
     Forget(forget::ForgetArguments),
+    /// Copy the memory, while the daemon runs or not.
+    Backup(backup::BackupArguments),
+    /// Go back to a copy of the memory. What is there is set aside; what was forgotten since stays forgotten.
+    Restore(restore::RestoreArguments),
 }
 
 /// Runs the command line of this process.
@@ -131,5 +137,7 @@ fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
         Command::Exclude(arguments) => steer::exclude(&arguments, &surroundings),
         Command::Include(arguments) => steer::include(&arguments, &surroundings),
         Command::Forget(arguments) => forget::run(&arguments, &surroundings),
+        Command::Backup(arguments) => backup::run(&arguments, &surroundings),
+        Command::Restore(arguments) => restore::run(&arguments, &surroundings),
     }
 }

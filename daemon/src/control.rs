@@ -12,13 +12,13 @@ use remembrancer_schema::{
 };
 use serde_json::{Value, json};
 
-use crate::drift;
+use crate::{backups, drift};
 
 pub(crate) use recall::{Offline, in_scope};
 
 /// The counter of what [`include`] asked for: that all transcripts are read again, since what was written under an exclusion
 /// was passed over. Kept in the store, so that it is done though no daemon runs, or one is stopped meanwhile.
-const REREADS_WANTED: &str = "rereads-wanted";
+pub(crate) const REREADS_WANTED: &str = "rereads-wanted";
 /// The counter of what was done of it.
 pub(crate) const REREADS_DONE: &str = "rereads-done";
 
@@ -329,6 +329,7 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
         "paused": paused,
         "excluded": reader.exclusions()?,
         "instructed": reader.instruction_files()?.into_iter().map(|file| file.path).collect::<Vec<_>>(),
+        "backups": backups::status(reader.path()),
         "passed_over": passed_over,
         "notices": notices,
         "problems_by_file": stats.problems.iter().map(|problem| json!({

@@ -9,6 +9,7 @@
 //! and `embedder` beside it → `recollection_files` → reply.
 
 mod backlog_task;
+mod backups;
 mod causes;
 mod cli;
 mod clock;
@@ -40,6 +41,7 @@ mod reason;
 mod recall_task;
 mod recollection_files;
 mod reranker;
+mod restoring;
 mod roots;
 mod scan;
 mod server;

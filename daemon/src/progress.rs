@@ -32,6 +32,7 @@ pub(crate) struct Progress {
     paused: Mutex<Option<Pause>>,
     damage: Mutex<Option<Damage>>,
     panics: AtomicU64,
+    failed_backups: AtomicU64,
     scan_problems: Mutex<Vec<ScanProblem>>,
     file_problems: Mutex<BTreeMap<PathBuf, String>>,
     elsewhere: Mutex<BTreeMap<&'static str, PathBuf>>,
@@ -181,6 +182,16 @@ impl Progress {
     /// A job panicked, and the thread that ran it goes on.
     pub(crate) fn panicked(&self) {
         self.panics.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A daily backup failed.
+    pub(crate) fn backup_failed(&self) {
+        self.failed_backups.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many daily backups failed since the start.
+    pub(crate) fn failed_backups(&self) -> u64 {
+        self.failed_backups.load(Ordering::Relaxed)
     }
 
     /// A transcript can't be read, or an instruction file can't be written.

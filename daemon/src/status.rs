@@ -68,6 +68,7 @@ impl DaemonStatus {
                 "nothing_shown_because": recalls.silences,
                 "degradations": recalls.degradations,
             },
+            "failed_backups": progress.failed_backups(),
             "problems": progress.problems(),
         });
         if let (Value::Object(status), Value::Object(added)) = (status, added) {

@@ -23,9 +23,13 @@ mod damage;
 mod error;
 mod sqlite_error;
 
+mod backup;
+mod choices;
 mod copy;
+mod kept;
 mod migrate;
 mod open;
+mod restore;
 mod system;
 mod vec_extension;
 mod vector_code;
@@ -45,6 +49,7 @@ mod foreign;
 mod testing;
 
 pub use analysis::{ANALYSIS_VERSION, for_each_term, index_text, query_terms, terms};
+pub use backup::{Contents, CopyProgress, FreshCopy, may_be_replaced};
 pub use damage::Damage;
 pub use error::{CopyError, MigrateError, OpenError, QueryError};
 #[cfg(any(test, feature = "testing"))]
@@ -52,7 +57,9 @@ pub use foreign::ForeignWriter;
 pub use foreign::{Catalogue, ForeignDatabase, ForeignError, ForeignMessage, ForeignSession, Layout, Stamp};
 pub use fts_query::MatchExpression;
 pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
+pub use kept::{KeptCopy, KeptKind, backup_path, backups, backups_folder, kept_copies, newest_before_migration, remove_copy};
 pub use query::{Bm25Hits, FieldWeights, Reader, SHORTEST_PREFIX, Scope};
+pub use restore::{RestoreError, Restored, restore};
 pub use rows::{
     BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeText, Facets, ForgetTarget, Forgotten, Importance, IngestBatch,
     IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount,

@@ -16,6 +16,7 @@ use crate::open::{self, CLEAN_SHUTDOWN};
 use crate::rows::Pause;
 use crate::units::UnixMillis;
 
+mod choices;
 mod embeddings;
 mod exclusion;
 mod forget;
@@ -26,6 +27,7 @@ mod log_key;
 mod recollection;
 mod sources;
 
+pub(crate) use choices::forget_in_copy;
 pub(crate) use embeddings::current_model;
 pub(crate) use exclusion::excluded_paths;
 pub(crate) use index::parse_facets;

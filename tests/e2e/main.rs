@@ -8,6 +8,7 @@
 
 mod agents;
 mod as_transcripts;
+mod backups;
 mod bad_input;
 mod budget;
 mod cli;

@@ -98,6 +98,7 @@ fn print_status(status: &Value) {
         "disk:       {:.1} MB",
         (number(&status["database_bytes"]) + number(&status["wal_bytes"])) as f64 / 1e6
     );
+    print_backups(status);
     if let Some(resident) = status["daemon"]["memory"]["resident_bytes"].as_u64() {
         let anonymous = number(&status["daemon"]["memory"]["anonymous_bytes"]);
         say!(
@@ -108,6 +109,24 @@ fn print_status(status: &Value) {
     }
     print_recalls(&status["recalls"]);
     print_problems(status);
+}
+
+fn print_backups(status: &Value) {
+    let backups = &status["backups"];
+    let failed = status["failed_backups"].as_u64().unwrap_or_default();
+    let failed = if failed > 0 {
+        format!("; {failed} failed since the start")
+    } else {
+        String::new()
+    };
+    match backups["newest"].as_str() {
+        Some(newest) => say!(
+            "backups:    {}, {:.1} MB, the newest {newest}{failed}",
+            backups["count"],
+            backups["bytes"].as_u64().unwrap_or_default() as f64 / 1e6
+        ),
+        None => say!("backups:    none yet{failed}"),
+    }
 }
 
 /// `40 s`, `12 min`, `3 h 20 min`.

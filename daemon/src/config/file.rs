@@ -60,6 +60,11 @@ table!(RerankerTable {
 
 table!(BackfillTable { cpu: String });
 
+table!(BackupTable {
+    keep: usize,
+    every: String,
+});
+
 table!(LogTable { level: String });
 
 /// A settings file.
@@ -73,6 +78,7 @@ pub(super) struct ConfigFile {
     pub(super) embedding: EmbeddingTable,
     pub(super) reranker: RerankerTable,
     pub(super) backfill: BackfillTable,
+    pub(super) backup: BackupTable,
     pub(super) log: LogTable,
 }
 
@@ -100,6 +106,7 @@ impl ConfigFile {
             embedding: self.embedding.over(below.embedding),
             reranker: self.reranker.over(below.reranker),
             backfill: self.backfill.over(below.backfill),
+            backup: self.backup.over(below.backup),
             log: self.log.over(below.log),
         }
     }

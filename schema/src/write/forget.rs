@@ -5,9 +5,10 @@
 use rusqlite::{Connection, named_params};
 
 use super::{Writer, embeddings, empty_log, index};
-use crate::copy::leftovers;
+use crate::choices::tombstones;
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, ProjectId, SessionId, TurnUid};
+use crate::kept::forget_in_copies;
 use crate::query::targets;
 use crate::rows::{ForgetTarget, Forgotten};
 use crate::units::UnixMillis;
@@ -35,12 +36,11 @@ impl Writer {
         })?;
         self.scrub().map_err(&failed)?;
         let log_emptied = empty_log(&self.db).map_err(&failed)?;
-        for copy in leftovers(&self.path) {
-            fs_err::remove_file(&copy).map_err(|source| QueryError::Invalid {
-                act: "remove an old copy of the database",
-                detail: source.to_string(),
-            })?;
-        }
+        let all = matches!(target, ForgetTarget::All);
+        forget_in_copies(&self.path, &tombstones(&self.db).map_err(&failed)?, all).map_err(|source| QueryError::Invalid {
+            act: "remove an old copy of the database",
+            detail: source.to_string(),
+        })?;
         Ok(Forgotten {
             episodes,
             turn_uids: turns,
@@ -49,14 +49,27 @@ impl Writer {
     }
 
     /// Removes what deleting alone leaves: tokens in the index's segments, and freed pages.
-    fn scrub(&self) -> rusqlite::Result<()> {
-        self.db
-            .execute("INSERT INTO episodes_fts (episodes_fts) VALUES ('optimize')", [])?;
-        let mut vacuum = self.db.prepare("PRAGMA incremental_vacuum")?;
-        let mut rows = vacuum.query([])?;
-        while rows.next()?.is_some() {}
-        Ok(())
+    pub(super) fn scrub(&self) -> rusqlite::Result<()> {
+        scrub(&self.db)
     }
+}
+
+/// As [`Writer::scrub`], of a copy.
+pub(super) fn scrub(db: &Connection) -> rusqlite::Result<()> {
+    db.execute("INSERT INTO episodes_fts (episodes_fts) VALUES ('optimize')", [])?;
+    let mut vacuum = db.prepare("PRAGMA incremental_vacuum")?;
+    let mut rows = vacuum.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
+}
+
+/// Removes turns that were forgotten elsewhere, and what repeats them. Gives how many episodes that were.
+pub(super) fn remove_for_good(db: &Connection, turns: &[TurnUid], now: UnixMillis) -> rusqlite::Result<u64> {
+    let touched = remove_turns(db, turns, now)?;
+    if !touched.episodes.is_empty() {
+        clean_up(db, &ForgetTarget::Path(String::new()), &touched)?;
+    }
+    Ok(touched.episodes.len() as u64)
 }
 
 /// What removing turns touched.
