@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::causes::with_causes;
 use crate::clock;
 use crate::config::BackupSettings;
+use crate::counts::Count;
 use crate::files::private_folder;
 use crate::progress::Progress;
 use crate::system;
@@ -230,7 +231,7 @@ impl Backups {
             Err(error) => {
                 let problem = format!("no daily backup was made: {}", with_causes(&error));
                 tracing::warn!("{problem}");
-                self.progress.backup_failed();
+                self.progress.count(Count::BackupFailed, 1);
                 self.progress.add_file_problem(&folder, problem);
             }
         }

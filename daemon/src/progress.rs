@@ -95,7 +95,6 @@ pub(crate) struct Progress {
     pub embedding: Beacon,
     jobs: Mutex<Vec<(&'static str, Arc<Beacon>)>>,
     is_polling: AtomicBool,
-    failed_backups: AtomicU64,
     scan_problems: Mutex<Vec<ScanProblem>>,
     unknown_files: Mutex<BTreeMap<String, (u64, PathBuf)>>,
     file_problems: Mutex<BTreeMap<PathBuf, String>>,
@@ -269,16 +268,6 @@ impl Progress {
         let beacon = Arc::<Beacon>::default();
         lock(&self.jobs).push((thread, Arc::clone(&beacon)));
         beacon
-    }
-
-    /// A daily backup failed.
-    pub(crate) fn backup_failed(&self) {
-        self.failed_backups.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// How many daily backups failed since the start.
-    pub(crate) fn failed_backups(&self) -> u64 {
-        self.failed_backups.load(Ordering::Relaxed)
     }
 
     /// A transcript can't be read, or an instruction file can't be written.

@@ -78,7 +78,6 @@ impl DaemonStatus {
             "counted": progress.counted(),
             "files_not_read": files_not_read(progress),
             "requests_refused": progress.refusals(),
-            "failed_backups": progress.failed_backups(),
             "problems": progress.problems(),
         });
         if let (Value::Object(status), Value::Object(added)) = (status, added) {

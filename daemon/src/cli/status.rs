@@ -172,7 +172,7 @@ fn print_health(health: &Value) {
 
 fn print_backups(status: &Value) {
     let backups = &status["backups"];
-    let failed = status["failed_backups"].as_u64().unwrap_or_default();
+    let failed = status["counted"]["backup-failed"].as_u64().unwrap_or_default();
     let failed = if failed > 0 {
         format!("; {failed} failed since the start")
     } else {

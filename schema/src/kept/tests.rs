@@ -43,7 +43,7 @@ fn every_copy_is_listed_with_its_kind() {
             Some(KeptKind::Backup),
             Some(KeptKind::Daily),
             Some(KeptKind::SetAside),
-            Some(KeptKind::SetAside),
+            Some(KeptKind::Part),
             Some(KeptKind::BeforeMigration(3)),
         ]
     );
@@ -60,7 +60,7 @@ fn what_is_forgotten_leaves_every_copy() {
         .writer
         .forget(&ForgetTarget::Matching("xyzzyq".to_owned()), UnixMillis(9))
         .expect("forgets");
-    for copy in &copies[..4] {
+    for copy in &copies[..3] {
         assert!(!holds(copy, "xyzzyq"), "{}", copy.display());
         let reader = Reader::open(copy).expect("is whole");
         assert_eq!(reader.episodes_of(&ForgetTarget::All).expect("reads").len(), 1);
@@ -71,7 +71,8 @@ fn what_is_forgotten_leaves_every_copy() {
             "nor does a restore bring it back"
         );
     }
-    assert!(!copies[4].exists(), "a copy before a migration goes");
+    assert!(!copies[3].exists(), "a damaged file goes");
+    assert!(!copies[4].exists(), "and so does a copy before a migration");
 }
 
 #[test]

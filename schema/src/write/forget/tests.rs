@@ -353,9 +353,9 @@ fn what_a_kill_left_undone_is_done_later() {
         .writer
         .remove_for_good(&ForgetTarget::Matching(SECRET.to_owned()), UnixMillis(5))
         .expect("removes");
+    assert!(on_disk(&store, SECRET), "the copy still holds it");
     drop(store.writer);
     store.writer = crate::Writer::open(&store.path).expect("opens");
-    assert!(on_disk(&store, SECRET), "the copy still holds it");
     assert!(store.writer.finish_forgetting().expect("finishes"));
     assert!(!on_disk(&store, SECRET) && !on_disk(&store, &SECRET[..8]));
     assert_eq!(store.reader().stats().expect("counts").episodes, 1);
