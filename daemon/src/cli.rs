@@ -1,6 +1,7 @@
 //! The command line: one file a command. Everything that a person reads is printed below here, and nowhere else.
 
 mod ask;
+mod backup;
 mod doctor;
 mod error;
 mod eval;
@@ -11,6 +12,7 @@ mod instruct;
 mod itself;
 mod output;
 mod recall;
+mod restore;
 mod run;
 mod samples;
 mod selection;
@@ -85,6 +87,10 @@ enum Command {
     Forget(forget::ForgetArguments),
     /// Write what is remembered into a file, as JSON lines or Markdown.
     Export(export::ExportArguments),
+    /// Copy the memory, while the daemon runs or not.
+    Backup(backup::BackupArguments),
+    /// Go back to a copy of the memory. What is there is set aside; what was forgotten since stays forgotten.
+    Restore(restore::RestoreArguments),
 }
 
 /// Runs the command line of this process.
@@ -135,5 +141,7 @@ fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
         Command::Include(arguments) => steer::include(&arguments, &surroundings),
         Command::Forget(arguments) => forget::run(&arguments, &surroundings),
         Command::Export(arguments) => export::run(&arguments, &surroundings),
+        Command::Backup(arguments) => backup::run(&arguments, &surroundings),
+        Command::Restore(arguments) => restore::run(&arguments, &surroundings),
     }
 }

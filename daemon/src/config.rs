@@ -77,8 +77,19 @@ pub struct Config {
     pub backfill_share: f64,
     /// How much is kept.
     pub retention: Bounds,
+    /// The backups that the daemon makes by itself.
+    pub backup: BackupSettings,
     /// The log filter.
     pub log_level: String,
+}
+
+/// The backups that the daemon makes by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackupSettings {
+    /// How many are kept; 0 makes none.
+    pub keep: usize,
+    /// How often one is made, where something has changed.
+    pub every: Duration,
 }
 
 /// Where transcripts are read, and which are not.
@@ -175,6 +186,8 @@ mod tests {
     )]
     #[case::share("[backfill]\ncpu = \"half\"\n", "backfill.cpu = half: write a share")]
     #[case::level("[log]\nlevel = \"lod\"\n", "log.level = lod: choose one of")]
+    #[case::backups_kept("[backup]\nkeep = 1000\n", "backup.keep = 1000: choose 0 to 100")]
+    #[case::backups_too_often("[backup]\nevery = \"1ms\"\n", "backup.every = 1ms: choose between 1s and 720h")]
     #[case::blend("[reranker]\nblend = \"best\"\n", "reranker.blend = best: choose position or fused-score")]
     #[case::reranker_key("[reranker]\nmodel = \"x\"\n", "config.toml:2: unknown field `model`")]
     #[case::cosine("[gate]\nsame_topic_cosine = 2.0\n", "a cosine lies between")]

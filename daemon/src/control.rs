@@ -12,14 +12,14 @@ use remembrancer_schema::{
 };
 use serde_json::{Value, json};
 
-use crate::{drift, recovery};
+use crate::{backups, drift, recovery};
 
 pub(crate) use forget::{forget, forget_preview, forget_target};
 pub(crate) use recall::{Offline, in_scope};
 
 /// The counter of what [`include`] asked for: that all transcripts are read again, since what was written under an exclusion
 /// was passed over. Kept in the store, so that it is done though no daemon runs, or one is stopped meanwhile.
-const REREADS_WANTED: &str = "rereads-wanted";
+pub(crate) const REREADS_WANTED: &str = "rereads-wanted";
 /// The counter of what was done of it.
 pub(crate) const REREADS_DONE: &str = "rereads-done";
 
@@ -290,6 +290,7 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
         "paused": paused,
         "excluded": reader.exclusions()?,
         "instructed": reader.instruction_files()?.into_iter().map(|file| file.path).collect::<Vec<_>>(),
+        "backups": backups::status(reader.path()),
         "passed_over": passed_over,
         "notices": notices,
         "recovery": recovery,

@@ -28,13 +28,15 @@ pub(crate) enum Count {
     UseNotTold,
     /// The store's regular upkeep failed, and is tried again.
     UpkeepFailed,
+    /// A daily backup failed.
+    BackupFailed,
     /// A job panicked.
     JobPanicked,
 }
 
 impl Count {
     /// All of them, in the order in which `status` shows them.
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::HookGaveUp,
         Self::HookKeptSilent,
         Self::ChangesOverflowed,
@@ -45,6 +47,7 @@ impl Count {
         Self::ShowingNotNoted,
         Self::UseNotTold,
         Self::UpkeepFailed,
+        Self::BackupFailed,
         Self::JobPanicked,
     ];
 
@@ -61,6 +64,7 @@ impl Count {
             Self::ShowingNotNoted => "showing-not-noted",
             Self::UseNotTold => "use-not-told",
             Self::UpkeepFailed => "upkeep-failed",
+            Self::BackupFailed => "backup-failed",
             Self::JobPanicked => "job-panicked",
         }
     }

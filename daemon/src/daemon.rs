@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::backlog_task::Backlog;
+use crate::backups::Backups;
 use crate::clock;
 use crate::codes::SharedCodes;
 use crate::config::Config;
@@ -113,6 +114,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     tasks.spawn("retention", finish(retention.run(shutdown.clone())));
     let refresher = operations.refresher.clone();
     tasks.spawn("instruction files", finish(refresher.run(shutdown.clone())));
+    tasks.spawn("backups", finish(operations.backups.clone().run(shutdown.clone())));
     let (sender, orders) = mpsc::channel(2);
     let watchdog = Watchdog::of(&store, sender.clone());
     tasks.spawn(
@@ -301,6 +303,7 @@ impl Shared {
     ) -> Operations {
         let profile = setup.config.recall.profile.name;
         let exclusions = Exclusions::of_settings(&setup.config.transcripts.exclude);
+        let backups = Backups::new(setup.places.database_file(), setup.config.backup, Arc::clone(&self.progress));
         let settings = Arc::new(setup.config.recall);
         let refresher = Refresher {
             background: store.background.clone(),
@@ -333,6 +336,7 @@ impl Shared {
             refresher,
             background: store.background.clone(),
             mailbox: self.mailbox,
+            backups,
             status: DaemonStatus {
                 started: clock::now(),
                 socket: setup.socket.path().to_owned(),

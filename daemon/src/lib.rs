@@ -9,6 +9,7 @@
 //! and `embedder` beside it → `recollection_files` → reply.
 
 mod backlog_task;
+mod backups;
 mod causes;
 mod cli;
 mod clock;
@@ -43,6 +44,7 @@ mod recall_task;
 mod recollection_files;
 mod recovery;
 mod reranker;
+mod restoring;
 mod retention;
 mod roots;
 mod scan;

@@ -10,6 +10,7 @@ use remembrancer_processor::ingest::Agent;
 use remembrancer_schema::{Reader, SessionKey, UnixMillis};
 use serde_json::{Value, json};
 
+use crate::backups::{BackupError, Backups};
 use crate::causes::with_causes;
 use crate::clock;
 use crate::control::{self, ControlError};
@@ -34,6 +35,8 @@ pub(crate) struct Operations {
     pub refresher: Refresher,
     /// Reaches the ingest thread.
     pub mailbox: Arc<Mailbox>,
+    /// Makes backups.
+    pub backups: Backups,
     /// What `status` tells of the process.
     pub status: DaemonStatus,
 }
@@ -45,6 +48,8 @@ enum Refusal {
     Control(#[from] ControlError),
     #[error(transparent)]
     Gone(#[from] NoAnswer),
+    #[error(transparent)]
+    Backup(#[from] BackupError),
 }
 
 impl Operations {
@@ -70,6 +75,7 @@ impl Operations {
             Request::Exclude { path } => self.exclude(path).await,
             Request::Include { path } => self.include(path).await,
             Request::Forget { target } => self.forget(target).await,
+            Request::Backup { path } => self.backups.make(path.map(Into::into)).await.map_err(Refusal::from),
             Request::Instruct(file) => self.instruct(file).await,
             Request::Uninstruct { path, line } => self.uninstruct(path, line).await,
         };

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 use rusqlite::ffi::SQLITE_CORRUPT_VTAB;
 
+use crate::kept;
 use crate::sqlite_error::SqliteError;
 
 /// Why the store could not be opened.
@@ -153,22 +154,29 @@ impl OpenError {
 }
 
 fn corrupt_remedy(path: &Path) -> String {
+    let backup = if kept::backups(path, false).is_empty() {
+        ""
+    } else {
+        "run `remembrancer restore --latest` to go back to the last backup, or "
+    };
     let path = path.display();
     format!(
-        "start the daemon, which sets it aside and makes it anew from what can be read of it; or move it aside yourself \
+        "{backup}start the daemon, which sets it aside and makes it anew from what can be read of it; or move it aside yourself \
          (mv '{path}' '{path}.damaged'), and the daemon reads the transcripts anew"
     )
 }
 
 fn future_remedy(path: &Path, backup: Option<&Path>) -> String {
-    let path = path.display();
     match backup {
         Some(backup) => format!(
-            "install the newer version again, or go back to the copy made before the migration: \
-             stop the daemon, then rm -f '{path}-wal' '{path}-shm' && cp '{}' '{path}'",
+            "install the newer version again, or stop the daemon and run `remembrancer restore --pre-migration` to go back to \
+             the copy made before the migration ({})",
             backup.display()
         ),
-        None => format!("install the newer version again, or move it aside (mv '{path}' '{path}.newer')"),
+        None => {
+            let path = path.display();
+            format!("install the newer version again, or move it aside (mv '{path}' '{path}.newer')")
+        }
     }
 }
 
@@ -212,6 +220,20 @@ pub enum CopyError {
     /// SQLite could not write it.
     #[error("cannot write the copy")]
     Sqlite(#[source] rusqlite::Error),
+    /// What was to be copied can't be opened.
+    #[error(transparent)]
+    Open(Box<OpenError>),
+    /// What was copied, or was to be gone back to, is not whole.
+    #[error("{} is damaged: {detail}", .path.display())]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        detail: String,
+    },
+    /// The caller had it stopped.
+    #[error("the copy was stopped")]
+    Stopped,
 }
 
 /// Why a read or a write failed.

@@ -23,10 +23,13 @@ mod damage;
 mod error;
 mod sqlite_error;
 
+mod backup;
 mod copy;
 mod journal;
+mod kept;
 mod migrate;
 mod open;
+mod restore;
 mod system;
 mod vec_extension;
 mod vector_code;
@@ -54,6 +57,7 @@ mod testing;
 pub use analysis::{ANALYSIS_VERSION, for_each_term, index_text, query_terms, terms};
 #[cfg(any(test, feature = "testing"))]
 pub use audit::{Audit, AuditedEpisode, audit};
+pub use backup::{Contents, CopyProgress, FreshCopy, may_be_replaced};
 pub use damage::Damage;
 pub use error::{CopyError, MigrateError, OpenError, QueryError};
 #[cfg(any(test, feature = "testing"))]
@@ -63,8 +67,12 @@ pub use foreign::{Catalogue, ForeignDatabase, ForeignError, ForeignMessage, Fore
 pub use fts_query::FullText;
 pub use fts_query::MatchExpression;
 pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
+pub use kept::{
+    KeptCopy, KeptKind, backup_path, backups, backups_folder, kept_copies, newest_before_migration, newest_first, remove_copy,
+};
 pub use query::{Bm25Hits, FieldWeights, Reader, SHORTEST_PREFIX, Scope};
-pub use recovery::{Recovery, backups, open_or_rebuild, set_aside_and_rebuild, set_aside_files};
+pub use recovery::{Recovery, open_or_rebuild, set_aside_and_rebuild, set_aside_files};
+pub use restore::{RestoreError, Restored, restore};
 pub use rows::{
     BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeText, Facets, ForgetTarget, Forgotten, Importance, IngestBatch,
     IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount,

@@ -15,13 +15,14 @@ use rusqlite::{Connection, OpenFlags};
 use crate::copy::{migration_copies, with_suffix};
 use crate::error::OpenError;
 use crate::migrate::{self, LATEST};
+use crate::restore;
 use crate::system;
 use crate::vec_extension;
 
 /// `RMBR` in ASCII: marks the file as ours (SQLite's `application_id`).
 pub(crate) const APPLICATION_ID: i32 = 0x524D_4252;
 /// How long a statement waits for another process's lock.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes a page: an embedding row of 1.7 KB fills 4,096 badly, and 8,192 well (four a page).
 pub(crate) const PAGE_SIZE: u32 = 8192;
 /// Pages in the write-ahead log after which a commit moves them into the database: 16 MB.
@@ -79,6 +80,7 @@ fn open_whole(path: &Path) -> Result<OpenedWriter, OpenError> {
     vec_extension::register().map_err(OpenError::at(path, "register the vector extension for"))?;
     prepare_folder(path)?;
     let lock = lock_file(path)?;
+    finish_restore(path)?;
     create_private(path)?;
     let mut db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(OpenError::at(path, "open"))?;
@@ -118,7 +120,7 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, OpenError> {
 }
 
 /// Reads the header: refuses damage, other programs' files and newer versions; gives the schema version.
-fn inspect(db: &Connection, path: &Path) -> Result<u32, OpenError> {
+pub(crate) fn inspect(db: &Connection, path: &Path) -> Result<u32, OpenError> {
     let read = OpenError::at(path, "read");
     let found = migrate::version(db).map_err(&read)?;
     let application: i32 = db
@@ -146,7 +148,7 @@ fn inspect(db: &Connection, path: &Path) -> Result<u32, OpenError> {
     Ok(found)
 }
 
-fn writer_pragmas(db: &Connection, found: u32) -> rusqlite::Result<()> {
+pub(crate) fn writer_pragmas(db: &Connection, found: u32) -> rusqlite::Result<()> {
     if found == 0 {
         make_ours(db)?;
     }
@@ -198,7 +200,7 @@ fn check_after_crash(db: &Connection, path: &Path) -> Result<bool, OpenError> {
 /// [`OpenError::Corrupt`] where anything else is.
 pub(crate) fn check(db: &Connection, path: &Path) -> Result<bool, OpenError> {
     let findings = match quick_check(db) {
-        Err(error) if error.sqlite_extended_error_code() == Some(SQLITE_CORRUPT_VTAB) => return Ok(true),
+        Err(error) if is_of_index(&error) => return Ok(true),
         findings => findings.map_err(OpenError::at(path, "check"))?,
     };
     match findings.iter().find(|finding| *finding != "ok" && !is_about_index(finding)) {
@@ -217,8 +219,13 @@ pub(crate) fn quick_check(db: &Connection) -> rusqlite::Result<Vec<String>> {
         .collect()
 }
 
+/// Whether a check failed on the full-text index.
+pub(crate) fn is_of_index(error: &rusqlite::Error) -> bool {
+    error.sqlite_extended_error_code() == Some(SQLITE_CORRUPT_VTAB)
+}
+
 /// Whether a finding is about the full-text index, in either of the forms that FTS5 gives it.
-fn is_about_index(finding: &str) -> bool {
+pub(crate) fn is_about_index(finding: &str) -> bool {
     finding.contains("FTS5 table") || finding.starts_with("fts5:")
 }
 
@@ -279,6 +286,19 @@ pub(crate) fn lock_file(path: &Path) -> Result<fs_err::File, OpenError> {
         Err(source) if source.kind() != std::io::ErrorKind::Unsupported => Err(failed("lock")(source)),
         _ => Ok(file),
     }
+}
+
+/// A restore that was killed when it already counted is finished before anything is made in its place.
+fn finish_restore(path: &Path) -> Result<(), OpenError> {
+    let finished = restore::finish(path).map_err(|source| OpenError::Io {
+        act: "finish the restore of",
+        path: path.to_owned(),
+        source,
+    })?;
+    if finished.is_some() {
+        tracing::warn!("a restore that had been interrupted is finished; what was there before is beside the database");
+    }
+    Ok(())
 }
 
 /// Makes an empty 0600 file, so that SQLite never makes one by the umask.

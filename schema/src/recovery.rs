@@ -24,6 +24,7 @@ use sha2::{Digest, Sha256};
 
 use crate::copy::with_suffix;
 use crate::error::OpenError;
+use crate::kept::newest_first;
 use crate::migrate::{LATEST, meta, set_meta, version};
 use crate::open::{self, APPLICATION_ID, CLEAN_SHUTDOWN, quick_check};
 use crate::system;
@@ -38,8 +39,6 @@ const RECOVERY: &str = "recovery";
 /// End the names of the new database while it is made, and once it is whole.
 const REBUILDING: &str = ".rebuilding";
 const REBUILT: &str = ".rebuilt";
-/// The folder of the daily copies, beside the database, and what their names begin and end with.
-const BACKUPS: (&str, &str, &str) = ("backups", "memory-", ".db");
 
 /// What became of a damaged database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,23 +120,6 @@ pub fn set_aside_and_rebuild(path: &Path, now: UnixMillis, found: &str) -> Resul
     Ok(recovery)
 }
 
-/// The copies of the database at `path` that may serve to rebuild it: `backups/memory-*.db` beside it, newest first, told by their names.
-/// Whether one is good is for who takes it to see.
-pub fn backups(path: &Path) -> Vec<PathBuf> {
-    let (folder, begin, end) = BACKUPS;
-    let Some(entries) = path.parent().and_then(|beside| fs_err::read_dir(beside.join(folder)).ok()) else {
-        return Vec::new();
-    };
-    let is_copy = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with(begin) && name.ends_with(end)
-    };
-    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_copy).collect();
-    found.sort_unstable();
-    found.reverse();
-    found
-}
-
 /// What the database was made of, if it was made anew and the damaged file is still there.
 ///
 /// # Errors
@@ -150,7 +132,7 @@ pub(crate) fn noted(db: &Connection) -> rusqlite::Result<Option<Recovery>> {
 /// Makes a database of the latest good backup, or an empty one, and puts in what can be read of the damaged one.
 fn salvage_into(damaged: &Path, temporary: &Path, recovery: &mut Recovery) -> Result<(), OpenError> {
     recovery.whole = false;
-    recovery.backup = backups(damaged).into_iter().find(|backup| is_good(backup));
+    recovery.backup = newest_first(damaged).into_iter().find(|backup| is_good(backup));
     if let Some(backup) = &recovery.backup {
         fs_err::copy(backup, temporary).map_err(io_error("copy", backup))?;
         system::tighten_file(temporary).map_err(io_error("make private", temporary))?;

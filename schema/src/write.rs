@@ -20,6 +20,7 @@ use crate::units::UnixMillis;
 mod embeddings;
 mod exclusion;
 mod forget;
+mod in_copies;
 mod index;
 mod ingest;
 mod instructions;
@@ -31,6 +32,7 @@ mod sources;
 
 pub(crate) use embeddings::current_model;
 pub(crate) use exclusion::excluded_paths;
+pub(crate) use in_copies::{Unwanted, forget_in_copy};
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use index::columns as indexed_columns;
 pub(crate) use index::parse_facets;

@@ -104,12 +104,10 @@ fn a_future_database_names_the_copy_before_its_migration() {
     let error = Writer::open(&path).expect_err("is refused");
     let message = error.to_string();
     assert!(message.contains(copy.to_str().expect("is text")), "{message}");
-    // The remedy is a command that works.
-    let command = message.split_once("then ").expect("names a command").1;
-    assert!(
-        Command::new("sh").args(["-c", command]).status().expect("runs").success(),
-        "{command}"
-    );
+    assert!(message.contains("`remembrancer restore --pre-migration`"), "{message}");
+    let named = remembrancer_schema::newest_before_migration(&path).expect("is there");
+    assert_eq!(named, copy, "what the command takes");
+    remembrancer_schema::restore(&path, &named, "now").expect("restores");
     Writer::open(&path).expect("opens the copy");
 }
 

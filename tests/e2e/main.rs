@@ -10,6 +10,7 @@ mod access;
 mod agents;
 mod archives;
 mod as_transcripts;
+mod backups;
 mod bad_input;
 mod budget;
 mod cli;

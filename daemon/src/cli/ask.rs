@@ -18,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it waits for one that may mean work: a large store to clean, transcripts to read.
 const LONG_PATIENCE: Duration = Duration::from_mins(2);
 
+/// How long it waits for a whole copy of a large store: 2 MB take about 20 ms.
+const COPY_PATIENCE: Duration = Duration::from_hours(1);
+
 /// The daemon's reply; `None` where no daemon runs.
 pub(super) fn reply(surroundings: &Surroundings, request: &Request) -> Result<Option<Reply>, CliError> {
     let patience = match request {
@@ -27,6 +30,7 @@ pub(super) fn reply(surroundings: &Surroundings, request: &Request) -> Result<Op
         | Request::Flush
         | Request::Instruct(_)
         | Request::Uninstruct { .. } => LONG_PATIENCE,
+        Request::Backup { .. } => COPY_PATIENCE,
         _ => PATIENCE,
     };
     match Client::new(surroundings.places.clone()).call(request, patience) {

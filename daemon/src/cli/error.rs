@@ -6,9 +6,11 @@ use std::process::ExitCode;
 use remembrancer_hooks::ClientError;
 use remembrancer_schema::OpenError;
 
+use crate::backups::BackupError;
 use crate::causes::with_causes;
 use crate::config::ConfigError;
 use crate::control::ControlError;
+use crate::restoring::RestoringError;
 use crate::single::SingleError;
 
 /// The kinds of failure, each with its exit code.
@@ -117,6 +119,23 @@ impl From<ControlError> for CliError {
 
 impl From<remembrancer_schema::QueryError> for CliError {
     fn from(error: remembrancer_schema::QueryError) -> Self {
+        Self::new(Kind::Store, with_causes(&error))
+    }
+}
+
+impl From<BackupError> for CliError {
+    fn from(error: BackupError) -> Self {
+        let kind = match &error {
+            BackupError::InTheWay(_) => Kind::Usage,
+            BackupError::Open(_) => Kind::Store,
+            _ => Kind::Failed,
+        };
+        Self::new(kind, with_causes(&error))
+    }
+}
+
+impl From<RestoringError> for CliError {
+    fn from(error: RestoringError) -> Self {
         Self::new(Kind::Store, with_causes(&error))
     }
 }

@@ -112,6 +112,7 @@ fn print_status(status: &Value) {
         (number(&status["database_bytes"]) + number(&status["wal_bytes"])) as f64 / 1e6
     );
     print_retention(&status["retention"]);
+    print_backups(status);
     if let Some(resident) = status["daemon"]["memory"]["resident_bytes"].as_u64() {
         let anonymous = number(&status["daemon"]["memory"]["anonymous_bytes"]);
         say!(
@@ -166,6 +167,24 @@ fn print_health(health: &Value) {
     say!("health:     {state}");
     for why in health["why"].as_array().into_iter().flatten() {
         say!("  {}: {}: {}", text(&why["state"]), text(&why["part"]), text(&why["why"]));
+    }
+}
+
+fn print_backups(status: &Value) {
+    let backups = &status["backups"];
+    let failed = status["counted"]["backup-failed"].as_u64().unwrap_or_default();
+    let failed = if failed > 0 {
+        format!("; {failed} failed since the start")
+    } else {
+        String::new()
+    };
+    match backups["newest"].as_str() {
+        Some(newest) => say!(
+            "backups:    {}, {:.1} MB, the newest {newest}{failed}",
+            backups["count"],
+            backups["bytes"].as_u64().unwrap_or_default() as f64 / 1e6
+        ),
+        None => say!("backups:    none yet{failed}"),
     }
 }
 

@@ -12,8 +12,8 @@ use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::recall::{FLOOR, Floor, PROFILES, Profile, RecallSettings, ScopeRule};
 use remembrancer_processor::rerank::Blend;
 
-use super::file::{ConfigFile, GateTable, TranscriptsTable};
-use super::{Config, ConfigError, Transcripts};
+use super::file::{BackupTable, ConfigFile, GateTable, TranscriptsTable};
+use super::{BackupSettings, Config, ConfigError, Transcripts};
 use crate::paths;
 use crate::retention::Bounds;
 use crate::roots::Root;
@@ -36,6 +36,10 @@ const UNITS: [(&str, f64); 6] = [
 /// The least and the most that the database may be bounded to, in bytes: an empty one takes some hundred thousand.
 const SMALLEST_SIZE: f64 = 1e7;
 const LARGEST_SIZE: f64 = 1e15;
+
+/// How often a backup may be made, and how many may be kept.
+const BACKUPS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(720);
+const MOST_BACKUPS: usize = 100;
 
 /// Checks the settings of one file, laid over those that are shipped.
 pub(super) struct Check<'a> {
@@ -72,6 +76,7 @@ impl Check<'_> {
                 max_age: self.age(&set(file.retention.max_age))?,
                 max_bytes: self.size(&set(file.retention.max_size))?,
             },
+            backup: self.backup(&file.backup)?,
             log_level: self.log_level(set(file.log.level))?,
         })
     }
@@ -277,6 +282,18 @@ impl Check<'_> {
             .filter(|percent| (1.0..=100.0).contains(percent))
             .map(|percent| percent / 100.0)
             .ok_or_else(|| self.refuse("backfill.cpu", text, "write a share from \"1%\" to \"100%\""))
+    }
+
+    fn backup(&self, table: &BackupTable) -> Result<BackupSettings, ConfigError> {
+        let keep = set(table.keep);
+        if keep > MOST_BACKUPS {
+            return Err(self.refuse("backup.keep", keep, format!("choose 0 to {MOST_BACKUPS}")));
+        }
+        let every = set(table.every.clone());
+        Ok(BackupSettings {
+            keep,
+            every: self.duration("backup.every", &every, &BACKUPS, "1s and 720h")?,
+        })
     }
 
     fn log_level(&self, level: String) -> Result<String, ConfigError> {

@@ -65,6 +65,11 @@ table!(RetentionTable {
     max_size: String,
 });
 
+table!(BackupTable {
+    keep: usize,
+    every: String,
+});
+
 table!(LogTable { level: String });
 
 /// A settings file.
@@ -79,6 +84,7 @@ pub(super) struct ConfigFile {
     pub(super) reranker: RerankerTable,
     pub(super) backfill: BackfillTable,
     pub(super) retention: RetentionTable,
+    pub(super) backup: BackupTable,
     pub(super) log: LogTable,
 }
 
@@ -107,6 +113,7 @@ impl ConfigFile {
             reranker: self.reranker.over(below.reranker),
             backfill: self.backfill.over(below.backfill),
             retention: self.retention.over(below.retention),
+            backup: self.backup.over(below.backup),
             log: self.log.over(below.log),
         }
     }

@@ -85,6 +85,7 @@ fn members(request: &Request) -> Vec<Member<'_>> {
             ("line", line.as_deref(), MAX_WORDS_BYTES),
             path("made", made.as_deref()),
         ],
+        Request::Backup { path: file } => vec![path("path", file.as_deref())],
         Request::Forget { target } => members_of(target),
         Request::Show { id: episode } => vec![id("id", Some(episode.as_str()))],
         Request::Status | Request::Flush | Request::Pause { .. } | Request::Resume | Request::Ping => Vec::new(),

@@ -58,6 +58,12 @@ pub enum Request {
         /// What to delete.
         target: ForgetTarget,
     },
+    /// Copy the memory to a file.
+    Backup {
+        /// An absolute path; without it, the usual place.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+    },
     /// A file of a project holds something of ours now: keep it up to date.
     Instruct(InstructionFile),
     /// Take back an `instruct`: the file is the user's alone again.
@@ -170,7 +176,7 @@ pub enum ForgetTarget {
 }
 
 /// The names of all operations.
-const OPERATIONS: [&str; 15] = [
+const OPERATIONS: [&str; 16] = [
     "recall",
     "changed",
     "exclude_session",
@@ -182,6 +188,7 @@ const OPERATIONS: [&str; 15] = [
     "exclude",
     "include",
     "forget",
+    "backup",
     "instruct",
     "uninstruct",
     "show",

@@ -34,6 +34,8 @@ fn a_recall_is_the_documented_line() {
 #[case::recall(Request::Recall(recall()))]
 #[case::changed(Request::Changed { agent: "codex".into(), transcript: "/t/s.jsonl".into() })]
 #[case::exclude_session(Request::ExcludeSession { agent: "codex".into(), session: "s".into() })]
+#[case::backup(Request::Backup { path: None })]
+#[case::backup_to_a_place(Request::Backup { path: Some("/b.db".into()) })]
 #[case::status(Request::Status)]
 #[case::flush(Request::Flush)]
 #[case::why(Request::Why { session: None })]

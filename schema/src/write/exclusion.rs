@@ -67,27 +67,7 @@ impl Writer {
     /// What SQLite reports.
     pub fn erase_excluded_session(&mut self, session: &SessionKey) -> Result<u64, QueryError> {
         let erased = self.within("delete an excluded session", |db| {
-            let id = session_id(db, session)?;
-            let mut statement = db.prepare_cached(
-                "SELECT id, (SELECT min(session_id) FROM session_copies WHERE episode_id = episodes.id)
-                 FROM episodes WHERE session_id = :id AND hidden = 1
-                     AND EXISTS (SELECT 1 FROM sessions WHERE id = :id AND excluded = 1)",
-            )?;
-            let hidden: Vec<(EpisodeId, Option<SessionId>)> = statement
-                .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect::<Result<_, _>>()?;
-            let mut erased = 0;
-            for (episode, heir) in hidden {
-                if let Some(heir) = heir {
-                    hand_over(db, episode, heir)?;
-                } else {
-                    remove_episode(db, episode)?;
-                    erased += 1;
-                }
-            }
-            show_uncovered(db)?;
-            db.prepare_cached("UPDATE sessions SET title = NULL, cwd = NULL, git_branch = NULL WHERE id = :id AND excluded = 1")?
-                .execute([id])?;
+            let erased = erase(db, session)?;
             if erased > 0 {
                 leave_unscrubbed(db)?;
             }
@@ -129,6 +109,33 @@ pub(super) fn exclude_session(db: &Connection, session: &SessionKey) -> rusqlite
     let mut statement = db.prepare_cached("SELECT id FROM episodes WHERE session_id = :id")?;
     let ids: Vec<EpisodeId> = statement.query_map([id], |row| row.get(0))?.collect::<Result<_, _>>()?;
     hide(db, &ids)
+}
+
+/// As [`Writer::erase_excluded_session`], in a transaction; gives how many episodes went.
+pub(super) fn erase(db: &Connection, session: &SessionKey) -> rusqlite::Result<u64> {
+    let id = session_id(db, session)?;
+    let mut statement = db.prepare_cached(
+        "SELECT id, (SELECT min(session_id) FROM session_copies WHERE episode_id = episodes.id)
+         FROM episodes WHERE session_id = :id AND hidden = 1
+             AND EXISTS (SELECT 1 FROM sessions WHERE id = :id AND excluded = 1)",
+    )?;
+    let hidden: Vec<(EpisodeId, Option<SessionId>)> = statement
+        .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let mut erased = 0;
+    for (episode, heir) in hidden {
+        match heir {
+            Some(heir) => hand_over(db, episode, heir)?,
+            None => {
+                remove_episode(db, episode)?;
+                erased += 1;
+            }
+        }
+    }
+    show_uncovered(db)?;
+    db.prepare_cached("UPDATE sessions SET title = NULL, cwd = NULL, git_branch = NULL WHERE id = :id AND excluded = 1")?
+        .execute([id])?;
+    Ok(erased)
 }
 
 pub(super) fn include_session(db: &Connection, session: &SessionKey) -> rusqlite::Result<u64> {

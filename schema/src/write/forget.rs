@@ -4,10 +4,10 @@
 
 use rusqlite::{Connection, named_params};
 
-use super::{Writer, embeddings, empty_log, index, replay};
-use crate::copy::leftovers;
+use super::{Unwanted, Writer, embeddings, empty_log, index, replay};
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, ProjectId, SessionId, TurnUid};
+use crate::kept::{Spared, forget_in_copies};
 use crate::migrate::{meta, set_meta};
 use crate::query::targets;
 use crate::recovery::set_aside_files;
@@ -68,12 +68,11 @@ impl Writer {
         if meta(&self.db, UNSCRUBBED).map_err(&failed)?.as_deref() != Some("1") {
             return Ok(true);
         }
-        for copy in leftovers(&self.path) {
-            fs_err::remove_file(&copy).map_err(|source| QueryError::Invalid {
-                act: "remove an old copy of the database",
-                detail: source.to_string(),
-            })?;
-        }
+        let unwanted = Unwanted::of(&self.db).map_err(&failed)?;
+        forget_in_copies(&self.path, &unwanted, Spared::Nothing).map_err(|source| QueryError::Invalid {
+            act: "remove an old copy of the database",
+            detail: source.to_string(),
+        })?;
         self.scrub().map_err(&failed)?;
         let log_emptied = empty_log(&self.db).map_err(&failed)?;
         if log_emptied {
@@ -85,13 +84,17 @@ impl Writer {
 
     /// Removes what deleting alone leaves: tokens in the index's segments, and freed pages.
     pub(super) fn scrub(&self) -> rusqlite::Result<()> {
-        self.db
-            .execute("INSERT INTO episodes_fts (episodes_fts) VALUES ('optimize')", [])?;
-        let mut vacuum = self.db.prepare("PRAGMA incremental_vacuum")?;
-        let mut rows = vacuum.query([])?;
-        while rows.next()?.is_some() {}
-        Ok(())
+        scrub(&self.db)
     }
+}
+
+/// As [`Writer::scrub`], of a copy.
+pub(super) fn scrub(db: &Connection) -> rusqlite::Result<()> {
+    db.execute("INSERT INTO episodes_fts (episodes_fts) VALUES ('optimize')", [])?;
+    let mut vacuum = db.prepare("PRAGMA incremental_vacuum")?;
+    let mut rows = vacuum.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
 }
 
 /// What removing turns touched.

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{PAUSED, Writer, empty_log, exclusion, forget, instructions, pause_value};
-use crate::copy::{copies, leftovers};
+use super::{PAUSED, Unwanted, Writer, empty_log, exclusion, forget, instructions, pause_value};
 use crate::error::OpenError;
 use crate::ids::TurnUid;
 use crate::journal::{Choice, Number};
+use crate::kept::{Spared, forget_in_copies};
 use crate::migrate::{meta, set_meta};
 use crate::query::settings::{stored_instruction_files, stored_pause, stored_tombstones};
 use crate::rows::{InstructionFile, Pause, SessionKey};
@@ -68,18 +68,22 @@ impl Writer {
                 "what you forgot was in the memory again, as in an older copy, and is deleted"
             );
         }
-        if removed > 0 || meta(&self.db, forget::UNSCRUBBED).map_err(sqlite)?.as_deref() == Some("1") {
+        let was_killed = meta(&self.db, forget::UNSCRUBBED).map_err(sqlite)?.as_deref() == Some("1");
+        if removed > 0 || was_killed {
             let emptied = self.scrub().and_then(|()| empty_log(&self.db)).map_err(sqlite)?;
-            // Of a database that was made anew just now the damaged file stays: it may be all that is left of others.
-            let files = if position.is_some() { leftovers(&path) } else { copies(&path) };
-            files
-                .iter()
-                .try_for_each(fs_err::remove_file)
-                .map_err(|source| OpenError::Io {
-                    act: "remove the old copies of",
-                    path: path.clone(),
-                    source,
-                })?;
+            let spared = match (position.is_some(), was_killed) {
+                // Of a database that was made anew just now the damaged file stays: it may be all that is left of others.
+                (false, _) => Spared::SetAside,
+                // What a restore set aside knew of the forgetting.
+                (true, false) => Spared::Replaced,
+                (true, true) => Spared::Nothing,
+            };
+            let unwanted = Unwanted::of(&self.db).map_err(sqlite)?;
+            forget_in_copies(&path, &unwanted, spared).map_err(|source| OpenError::Io {
+                act: "remove the old copies of",
+                path: path.clone(),
+                source,
+            })?;
             // Where another program reads the log, upkeep ends it.
             set_meta(&self.db, forget::UNSCRUBBED, if emptied { "0" } else { "1" }).map_err(sqlite)?;
         }

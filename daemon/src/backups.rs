@@ -1,0 +1,343 @@
+//! Backups: whole copies of the memory that the user may go back to, at the user's word and once a day by the daemon itself.
+//!
+//! A copy is made on a thread of its own, at the lowest priority and with rests, through a connection of its own: neither a prompt nor
+//! the ingest waits for it. What goes wrong is counted and told by `status`, and ends nothing.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use remembrancer_schema::{
+    Contents, CopyError, FreshCopy, OpenError, UnixMillis, backup_path, backups, backups_folder, may_be_replaced, remove_copy,
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::causes::with_causes;
+use crate::clock;
+use crate::config::BackupSettings;
+use crate::counts::Count;
+use crate::files::private_folder;
+use crate::progress::Progress;
+use crate::system;
+use crate::threads::{Panicked, contained};
+
+/// How often it is looked whether a daily backup is due.
+const LOOK: Duration = Duration::from_mins(10);
+/// The rest after each step of 2 MB: with it a copy reads and writes at most 200 MB a second.
+const REST: Duration = Duration::from_millis(10);
+/// What must stay free beside a backup, in bytes.
+pub(crate) const ROOM_LEFT: u64 = 256 * 1024 * 1024;
+/// A moment in a backup's name: sorts as it passes, and is a name everywhere.
+const STAMP: &str = "%Y-%m-%dT%H%M%SZ";
+
+/// Why there is no backup.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BackupError {
+    /// Something that is no backup of ours is there.
+    #[error("{} is there already and is no backup of this memory; name another place", .0.display())]
+    InTheWay(PathBuf),
+    /// The disk has too little room.
+    #[error("{} has {:.1} GB free, and the backup needs {:.1} GB; make room there", folder.display(), *free as f64 / 1e9, *needed as f64 / 1e9)]
+    NoRoom {
+        /// Where.
+        folder: PathBuf,
+        /// Bytes free.
+        free: u64,
+        /// Bytes needed.
+        needed: u64,
+    },
+    /// The memory can't be read.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The copy failed.
+    #[error("cannot back up to {}", path.display())]
+    Copy {
+        /// The backup.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: CopyError,
+    },
+    /// A folder or an old backup is in the way.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// Our fault.
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
+    /// One is being made.
+    #[error("a backup is being made; ask again when it is done")]
+    Busy,
+}
+
+/// A moment as it stands in names.
+pub(crate) fn stamp(at: UnixMillis) -> String {
+    let at = Timestamp::from_millisecond(at.0).unwrap_or(Timestamp::UNIX_EPOCH);
+    at.strftime(STAMP).to_string()
+}
+
+/// When the daily backup at `path` was made, by its name.
+fn made_at(path: &Path) -> Option<UnixMillis> {
+    let stem = path.file_stem()?.to_str()?.strip_suffix("-daily")?;
+    let (_, stamp) = stem.split_once('-')?;
+    let at = DateTime::strptime(STAMP, stamp).ok()?.to_zoned(TimeZone::UTC).ok()?;
+    Some(UnixMillis(at.timestamp().as_millisecond()))
+}
+
+/// Makes a backup of `database` at `target`, or in the usual place.
+///
+/// # Errors
+/// [`BackupError`]; what was at `target` is still there then.
+pub(crate) fn make(
+    database: &Path,
+    target: Option<&Path>,
+    pace: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Value, BackupError> {
+    let target = target.map_or_else(|| backup_path(database, &stamp(clock::now()), false), Path::to_owned);
+    if !may_be_replaced(&target, database) {
+        return Err(BackupError::InTheWay(target));
+    }
+    let copy = copy(database, &target, pace)?;
+    let failed = |source| BackupError::Copy {
+        path: target.clone(),
+        source,
+    };
+    let contents = copy.put_at(&target).map_err(failed)?;
+    Ok(json!({"path": target, "bytes": contents.bytes, "episodes": contents.episodes, "schema_version": contents.schema_version}))
+}
+
+/// Makes a daily backup; then there are at most `keep` of them.
+fn make_daily(database: &Path, keep: usize, pace: &mut dyn FnMut() -> ControlFlow<()>) -> Result<(), BackupError> {
+    let target = backup_path(database, &stamp(clock::now()), true);
+    let copy = copy(database, &target, pace)?;
+    let old = backups(database, true);
+    let too_many = (old.len() + 1).saturating_sub(keep);
+    old.iter().take(too_many).try_for_each(|path| remove_copy(path))?;
+    let failed = |source| BackupError::Copy {
+        path: target.clone(),
+        source,
+    };
+    copy.put_at(&target).map_err(failed)?;
+    Ok(())
+}
+
+fn copy(database: &Path, target: &Path, pace: &mut dyn FnMut() -> ControlFlow<()>) -> Result<FreshCopy, BackupError> {
+    let folder = backups_folder(database);
+    if target.starts_with(&folder) {
+        private_folder(&folder)?;
+    }
+    let needed = Contents::of(database)?.bytes + ROOM_LEFT;
+    let within = target.ancestors().skip(1).find(|folder| folder.is_dir());
+    if let Some((within, free)) = within.and_then(|within| Some((within, system::room(within)?)))
+        && free < needed
+    {
+        return Err(BackupError::NoRoom {
+            folder: within.to_owned(),
+            free,
+            needed,
+        });
+    }
+    FreshCopy::make(database, target, &mut |_| pace()).map_err(|source| BackupError::Copy {
+        path: target.to_owned(),
+        source,
+    })
+}
+
+/// What `status` tells of the backups of `database`.
+pub(crate) fn status(database: &Path) -> Value {
+    let all = backups(database, false);
+    let bytes: u64 = all.iter().filter_map(|path| Some(fs_err::metadata(path).ok()?.len())).sum();
+    let written = |path: &PathBuf| fs_err::metadata(path).ok().map(|metadata| clock::of_file(&metadata));
+    let newest = all.iter().max_by_key(|path| (written(path), (*path).clone()));
+    json!({"count": all.len(), "bytes": bytes, "newest": newest})
+}
+
+/// Makes backups while the daemon runs.
+#[derive(Clone)]
+pub(crate) struct Backups {
+    database: PathBuf,
+    settings: BackupSettings,
+    progress: Arc<Progress>,
+    /// Set when the daemon stops.
+    stopped: Arc<AtomicBool>,
+    /// Held while one is made.
+    one: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Backups {
+    pub(crate) fn new(database: PathBuf, settings: BackupSettings, progress: Arc<Progress>) -> Self {
+        Self {
+            database,
+            settings,
+            progress,
+            stopped: Arc::default(),
+            one: Arc::default(),
+        }
+    }
+
+    /// Makes one at the user's word.
+    ///
+    /// # Errors
+    /// [`BackupError`].
+    pub(crate) async fn make(&self, target: Option<PathBuf>) -> Result<Value, BackupError> {
+        let database = self.database.clone();
+        self.on_a_thread(move |pace| make(&database, target.as_deref(), pace)).await
+    }
+
+    /// Makes one a day, until `shutdown`.
+    pub(crate) async fn run(self, shutdown: CancellationToken) {
+        let look = LOOK.min(self.settings.every);
+        loop {
+            tokio::select! {
+                biased;
+                () = shutdown.cancelled() => break,
+                () = tokio::time::sleep(look), if self.settings.keep > 0 => self.daily(&shutdown).await,
+            }
+        }
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    async fn daily(&self, shutdown: &CancellationToken) {
+        // What is still to be read may be the backfill's: the next look comes soon.
+        if self.progress.counts().waiting_files > 0 || !self.is_due().await {
+            return;
+        }
+        let (database, keep) = (self.database.clone(), self.settings.keep);
+        let making = self.on_a_thread(move |pace| make_daily(&database, keep, pace));
+        tokio::pin!(making);
+        let made = tokio::select! {
+            biased;
+            () = shutdown.cancelled() => {
+                self.stopped.store(true, Ordering::Relaxed);
+                making.await
+            }
+            made = &mut making => made,
+        };
+        let folder = backups_folder(&self.database);
+        match made {
+            Ok(()) => self.progress.clear_file_problem(&folder),
+            Err(
+                BackupError::Busy
+                | BackupError::Copy {
+                    source: CopyError::Stopped,
+                    ..
+                },
+            ) => {}
+            Err(error) => {
+                let problem = format!("no daily backup was made: {}", with_causes(&error));
+                tracing::warn!("{problem}");
+                self.progress.count(Count::BackupFailed, 1);
+                self.progress.add_file_problem(&folder, problem);
+            }
+        }
+    }
+
+    /// Whether the last one is old enough and something has changed since.
+    async fn is_due(&self) -> bool {
+        let (database, every) = (self.database.clone(), self.settings.every);
+        let due = tokio::task::spawn_blocking(move || {
+            let Some(last) = backups(&database, true).pop() else {
+                return true;
+            };
+            let age = made_at(&last).map(|made| clock::now().0 - made.0);
+            // A clock that was set back makes one more, not none for years.
+            let is_old = age.is_none_or(|age| age < 0 || age.unsigned_abs() >= every.as_millis() as u64);
+            is_old && Contents::of(&database).map(|now| now.state).ok() != Contents::of(&last).map(|then| then.state).ok()
+        });
+        due.await.unwrap_or(false)
+    }
+
+    /// Runs `work` on a thread of its own, one at a time.
+    async fn on_a_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut dyn FnMut() -> ControlFlow<()>) -> Result<T, BackupError> + Send + 'static,
+    ) -> Result<T, BackupError> {
+        let Ok(held) = Arc::clone(&self.one).try_lock_owned() else {
+            return Err(BackupError::Busy);
+        };
+        let stopped = Arc::clone(&self.stopped);
+        let (done, made) = tokio::sync::oneshot::channel();
+        let job = move || {
+            system::lower_this_thread();
+            let mut pace = || {
+                std::thread::sleep(REST);
+                if stopped.load(Ordering::Relaxed) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            };
+            let made = contained(|| work(&mut pace)).unwrap_or_else(|panicked| Err(panicked.into()));
+            drop(held);
+            // Whoever asked may have given up.
+            done.send(made).ok();
+        };
+        std::thread::Builder::new().name("backup".to_owned()).spawn(job)?;
+        made.await.unwrap_or_else(|_| Err(Panicked.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use remembrancer_schema::Writer;
+
+    use super::*;
+
+    const NOW: UnixMillis = UnixMillis(1_795_836_770_500);
+
+    fn go_on() -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    #[test]
+    fn a_moment_stands_in_the_name_and_is_read_from_it() {
+        let path = backup_path(Path::new("/d/memory.db"), &stamp(NOW), true);
+        assert_eq!(path, Path::new("/d/backups/memory-2026-11-28T033250Z-daily.db"));
+        assert_eq!(made_at(&path), Some(UnixMillis(NOW.0 / 1_000 * 1_000)));
+        assert_eq!(made_at(&backup_path(Path::new("/d/memory.db"), &stamp(NOW), false)), None);
+    }
+
+    #[test]
+    fn never_more_daily_ones_than_are_kept_and_the_user_s_stay() {
+        let place = tempfile::tempdir().unwrap();
+        let database = place.path().join("memory.db");
+        let _writer = Writer::open(&database).unwrap();
+        let made = make(&database, None, &mut go_on).unwrap();
+        for number in 1..6 {
+            let old = backup_path(&database, &format!("2026-01-0{number}T000000Z"), true);
+            fs_err::copy(made["path"].as_str().unwrap(), old).unwrap();
+        }
+        make_daily(&database, 3, &mut go_on).unwrap();
+        let daily = backups(&database, true);
+        let kept: BTreeSet<String> = daily.iter().map(|path| path.display().to_string()).collect();
+        assert_eq!(kept.len(), 3);
+        assert!(kept.iter().any(|path| path.contains("2026-01-05")) && kept.iter().any(|path| path.contains("2026-01-04")));
+        assert_eq!(backups(&database, false).len(), 4);
+        assert_eq!(status(&database)["count"], 4);
+    }
+
+    #[test]
+    fn tc_40_a_place_that_cant_be_written_fails_and_takes_nothing_away() {
+        let place = tempfile::tempdir().unwrap();
+        let database = place.path().join("memory.db");
+        let _writer = Writer::open(&database).unwrap();
+        // A file where the folder should be: root may write everywhere else.
+        fs_err::write(place.path().join("backups"), "in the way").unwrap();
+        let error = make_daily(&database, 3, &mut go_on).unwrap_err();
+        assert!(with_causes(&error).contains("backups"), "{}", with_causes(&error));
+        let target = place.path().join("letter.txt");
+        fs_err::write(&target, "dear reader").unwrap();
+        let error = make(&database, Some(&target), &mut go_on).unwrap_err();
+        assert!(matches!(error, BackupError::InTheWay(_)), "{error:?}");
+        assert_eq!(fs_err::read_to_string(&target).unwrap(), "dear reader");
+        let error = make(&database, Some(&target.join("below-a-file.db")), &mut go_on).unwrap_err();
+        assert!(matches!(error, BackupError::Copy { .. }), "{error:?}");
+    }
+}

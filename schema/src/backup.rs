@@ -1,0 +1,280 @@
+//! Whole copies of a database that is in use, and what is in one: a path comes in; a private, whole, synced file that was looked
+//! through goes out, or nothing. The source is only read, in one snapshot, so that whoever writes it waits for nobody and a copy
+//! is of one moment, however long it takes.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{CopyError, OpenError};
+use crate::open::{self, is_about_index, quick_check};
+use crate::units::UnixMillis;
+use crate::{migrate, system, vec_extension};
+
+/// Pages copied between two looks at the pace: 2 MB.
+const STEP_PAGES: i32 = 256;
+/// How long a lock on the source is waited for before it is tried again.
+const LOCKED: Duration = Duration::from_millis(20);
+
+/// What a database holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contents {
+    /// Bytes of its pages.
+    pub bytes: u64,
+    /// The version of its schema.
+    pub schema_version: u32,
+    /// How many episodes.
+    pub episodes: u64,
+    /// When the youngest of them began; `None` where there is none.
+    pub newest: Option<UnixMillis>,
+    /// Changes with whatever the user would miss: episodes, their texts, and what the user has chosen.
+    pub state: [i64; 6],
+}
+
+/// How far a copy is, in pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyProgress {
+    /// Pages copied.
+    pub done: u64,
+    /// Pages in all.
+    pub all: u64,
+}
+
+/// A copy that is complete and whole, and not yet in its place. Dropped, it is gone.
+#[derive(Debug)]
+pub struct FreshCopy {
+    temporary: PathBuf,
+    /// What it holds.
+    pub contents: Contents,
+}
+
+impl FreshCopy {
+    /// Copies the database at `source` to a file of its own in the folder of `target`. After every step `pace` is asked whether
+    /// to go on, and may rest. The copy is looked through before it counts: a damaged source gives none, but for a damaged
+    /// full-text index, which the next opening makes anew.
+    ///
+    /// # Errors
+    /// [`CopyError`]; nothing is left then.
+    pub fn make(source: &Path, target: &Path, pace: &mut dyn FnMut(CopyProgress) -> ControlFlow<()>) -> Result<Self, CopyError> {
+        let folder = target.parent().unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            system::create_private_folder(folder).map_err(io("create the folder of"))?;
+        }
+        let temporary = part_of(target);
+        // What a crash of a process with the same number left is ours, and no copy.
+        remove_with_companions(&temporary).map_err(io("remove what was left of"))?;
+        let mut copy = Self {
+            temporary,
+            contents: Contents::NONE,
+        };
+        copy.contents = copy.fill(source, pace)?;
+        Ok(copy)
+    }
+
+    fn fill(&self, source: &Path, pace: &mut dyn FnMut(CopyProgress) -> ControlFlow<()>) -> Result<Contents, CopyError> {
+        let file = system::private_file()
+            .write(true)
+            .create_new(true)
+            .open(&self.temporary)
+            .map_err(io("create"))?;
+        let from = open_as_it_is(source).map_err(|error| CopyError::Open(Box::new(error)))?;
+        let mut to = plain(&self.temporary, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(CopyError::Sqlite)?;
+        copy_pages(&from, &mut to, pace)?;
+        // One file, without a log beside it that could be left behind when it is moved.
+        to.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
+            .map_err(CopyError::Sqlite)?;
+        let contents = look_through(&to, &self.temporary)?;
+        drop(to);
+        file.sync_all().map_err(io("sync"))?;
+        Ok(contents)
+    }
+
+    /// Puts it at `target`, replacing what is there: see [`may_be_replaced`].
+    ///
+    /// # Errors
+    /// [`CopyError::Io`].
+    pub fn put_at(self, target: &Path) -> Result<Contents, CopyError> {
+        fs_err::rename(&self.temporary, target).map_err(io("put in place"))?;
+        sync_folder(target).map_err(io("sync the folder of"))?;
+        Ok(self.contents.clone())
+    }
+}
+
+impl Drop for FreshCopy {
+    fn drop(&mut self) {
+        // Renamed or in the way: a part counts for nothing and is removed with the next forgetting, or overwritten.
+        drop(remove_with_companions(&self.temporary));
+    }
+}
+
+impl Contents {
+    const NONE: Self = Self {
+        bytes: 0,
+        schema_version: 0,
+        episodes: 0,
+        newest: None,
+        state: [0; 6],
+    };
+
+    /// What the database at `path` holds, of whatever version, as far as it can be told. It is not looked through.
+    ///
+    /// # Errors
+    /// [`OpenError`]; a newer version is none.
+    pub fn of(path: &Path) -> Result<Self, OpenError> {
+        let db = open_as_it_is(path)?;
+        contents(&db).map_err(OpenError::at(path, "read"))
+    }
+
+    /// The same, after a look through all of it.
+    ///
+    /// # Errors
+    /// [`CopyError::Damaged`] where it is not whole; [`CopyError::Open`].
+    pub fn of_whole(path: &Path) -> Result<Self, CopyError> {
+        let db = open_as_it_is(path).map_err(|error| CopyError::Open(Box::new(error)))?;
+        look_through(&db, path)
+    }
+}
+
+/// Whether a copy may be put at `target`: nothing is there, or a memory that is not `database` itself.
+pub fn may_be_replaced(target: &Path, database: &Path) -> bool {
+    let Ok(there) = fs_err::symlink_metadata(target) else {
+        return true;
+    };
+    // To open the database but by SQLite would drop SQLite's locks on it.
+    let is_database = fs_err::metadata(database).is_ok_and(|metadata| system::inode(&metadata) == system::inode(&there));
+    there.is_file() && !is_database && open_as_it_is(target).is_ok()
+}
+
+fn copy_pages(
+    from: &Connection,
+    to: &mut Connection,
+    pace: &mut dyn FnMut(CopyProgress) -> ControlFlow<()>,
+) -> Result<(), CopyError> {
+    // With a snapshot held by this connection no writer makes the copy begin anew.
+    let snapshot = from.unchecked_transaction().map_err(CopyError::Sqlite)?;
+    migrate::version(&snapshot).map_err(CopyError::Sqlite)?;
+    let backup = Backup::new(&snapshot, to).map_err(CopyError::Sqlite)?;
+    loop {
+        match backup.step(STEP_PAGES).map_err(CopyError::Sqlite)? {
+            StepResult::Done => return Ok(()),
+            StepResult::Busy | StepResult::Locked => std::thread::sleep(LOCKED),
+            _ => {}
+        }
+        let progress = backup.progress();
+        let count = |pages: i32| u64::try_from(pages).unwrap_or_default();
+        let progress = CopyProgress {
+            done: count(progress.pagecount - progress.remaining),
+            all: count(progress.pagecount),
+        };
+        if pace(progress).is_break() {
+            return Err(CopyError::Stopped);
+        }
+    }
+}
+
+fn look_through(db: &Connection, path: &Path) -> Result<Contents, CopyError> {
+    let damaged = |detail: String| CopyError::Damaged {
+        path: path.to_owned(),
+        detail,
+    };
+    let told = |error: rusqlite::Error| damaged(crate::SqliteError::from(error).to_string());
+    let findings = match quick_check(db) {
+        // The full-text index is made anew at the next opening.
+        Err(error) if open::is_of_index(&error) => Vec::new(),
+        findings => findings.map_err(told)?,
+    };
+    match findings
+        .into_iter()
+        .find(|finding| finding != "ok" && !is_about_index(finding))
+    {
+        Some(finding) => Err(damaged(finding)),
+        None => contents(db).map_err(told),
+    }
+}
+
+fn contents(db: &Connection) -> rusqlite::Result<Contents> {
+    let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, Option<i64>>(0));
+    let episodes = number("SELECT count(*) FROM episodes")?.unwrap_or_default();
+    let count = |table: &str| -> rusqlite::Result<i64> {
+        // An older version may lack it.
+        if !db.table_exists(None, table)? {
+            return Ok(0);
+        }
+        Ok(number(&format!("SELECT count(*) FROM {table}"))?.unwrap_or_default())
+    };
+    Ok(Contents {
+        bytes: number("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")?
+            .unwrap_or_default()
+            .unsigned_abs(),
+        schema_version: migrate::version(db)?,
+        episodes: episodes.unsigned_abs(),
+        newest: number("SELECT max(created_at) FROM episodes")?.map(UnixMillis),
+        state: [
+            episodes,
+            number("SELECT max(id) FROM episodes")?.unwrap_or_default(),
+            number("SELECT max(updated_at) FROM episodes")?.unwrap_or_default(),
+            count("tombstones")?,
+            count("exclusions")?,
+            count("instruction_files")?,
+        ],
+    })
+}
+
+/// Opens a database of ours for reading, of whatever version.
+pub(crate) fn open_as_it_is(path: &Path) -> Result<Connection, OpenError> {
+    if !path.exists() {
+        return Err(OpenError::Missing { path: path.to_owned() });
+    }
+    let db = plain(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(OpenError::at(path, "open"))?;
+    match open::inspect(&db, path) {
+        Ok(0) => Err(OpenError::Corrupt {
+            path: path.to_owned(),
+            detail: "it is empty".to_owned(),
+        }),
+        Ok(_) | Err(OpenError::Future { .. }) => Ok(db),
+        Err(error) => Err(error),
+    }
+}
+
+fn plain(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
+    vec_extension::register()?;
+    let db = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    db.busy_timeout(open::BUSY_TIMEOUT)?;
+    db.pragma_update(None, "temp_store", "MEMORY")?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(db)
+}
+
+/// The name of a copy that is being made: hidden, and of this process alone.
+fn part_of(target: &Path) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    target.with_file_name(format!(".{name}.{}.part", std::process::id()))
+}
+
+/// Removes a database with what SQLite keeps beside it, the log before what the log belongs to.
+pub(crate) fn remove_with_companions(path: &Path) -> std::io::Result<()> {
+    for suffix in ["-journal", "-shm", "-wal", ".lock", ""] {
+        match fs_err::remove_file(crate::copy::with_suffix(path, suffix)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Makes a rename in the folder of `path` last.
+pub(crate) fn sync_folder(path: &Path) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    fs_err::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+fn io(act: &'static str) -> impl Fn(std::io::Error) -> CopyError {
+    move |source| CopyError::Io { act, source }
+}
+
+#[cfg(test)]
+mod tests;

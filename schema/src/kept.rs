@@ -1,0 +1,218 @@
+//! Which copies of the database are ours, and how what is forgotten leaves them. The database's path comes in; backups, copies made
+//! before migrations, databases that were set aside, and what a crash left of them go out. The user's own copies elsewhere are the
+//! user's.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use crate::backup::{open_as_it_is, remove_with_companions};
+use crate::copy::{leftovers, migration_copies, with_suffix};
+use crate::migrate::{self, LATEST};
+use crate::recovery::{is_of_recovery, set_aside_files};
+use crate::restore;
+use crate::write::{Unwanted, forget_in_copy};
+
+/// The folder of the backups, beside the database.
+const FOLDER: &str = "backups";
+/// Ends the name of a backup that the daemon made by itself.
+const DAILY: &str = "-daily";
+/// What follows the database's name in that of one that was set aside: by a restore, or by the user, for damage or for its version.
+/// What a rebuilding set aside is the business of `recovery.rs`.
+const SET_ASIDE: [&str; 3] = [".replaced-", ".damaged", ".newer"];
+
+/// Why there is a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KeptKind {
+    /// Made by a migration, of this version.
+    BeforeMigration(u32),
+    /// It was the memory, until another took its place.
+    SetAside,
+    /// A backup that the user asked for.
+    Backup,
+    /// A backup that the daemon made by itself.
+    Daily,
+    /// What was left of a copy.
+    Part,
+}
+
+/// A copy of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptCopy {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Why it is there.
+    pub kind: KeptKind,
+}
+
+/// The folder of the backups of the database at `database`.
+pub fn backups_folder(database: &Path) -> PathBuf {
+    database.with_file_name(FOLDER)
+}
+
+/// Where a backup lies that was begun at `stamp`, a UTC time such as `2026-11-28T210345Z`, which sorts as it passes.
+pub fn backup_path(database: &Path, stamp: &str, daily: bool) -> PathBuf {
+    let name = database.file_stem().unwrap_or_default().to_string_lossy();
+    let by = if daily { DAILY } else { "" };
+    backups_folder(database).join(format!("{name}-{stamp}{by}.db"))
+}
+
+/// All copies of ours, backups by age, the oldest first.
+pub fn kept_copies(database: &Path) -> Vec<KeptCopy> {
+    let kept = |kind| move |path| KeptCopy { path, kind };
+    let before = migration_copies(database)
+        .into_iter()
+        .map(|(version, path)| kept(KeptKind::BeforeMigration(version))(path));
+    let mut all: Vec<KeptCopy> = before.collect();
+    let whole: Vec<PathBuf> = all.iter().map(|copy| copy.path.clone()).collect();
+    let parts = leftovers(database).into_iter().filter(|path| !whole.contains(path));
+    all.extend(parts.map(kept(KeptKind::Part)));
+    all.extend(set_aside(database).into_iter().map(kept(KeptKind::SetAside)));
+    all.extend(in_folder(database));
+    all
+}
+
+/// The backups, the oldest first; with those of the daemon alone, or with the user's.
+pub fn backups(database: &Path, daily_alone: bool) -> Vec<PathBuf> {
+    let wanted = |kind| kind == KeptKind::Daily || !daily_alone && kind == KeptKind::Backup;
+    let found = kept_copies(database).into_iter().filter(|copy| wanted(copy.kind));
+    found.map(|copy| copy.path).collect()
+}
+
+/// The backups by the time in their names, the newest first, whoever had them made.
+pub fn newest_first(database: &Path) -> Vec<PathBuf> {
+    let mut found = backups(database, false);
+    found.sort_unstable();
+    found.reverse();
+    found
+}
+
+/// The newest copy that a migration made of a database that this version can open.
+pub fn newest_before_migration(database: &Path) -> Option<PathBuf> {
+    let copies = migration_copies(database).into_iter().rev();
+    copies
+        .into_iter()
+        .find(|(version, _)| *version <= LATEST)
+        .map(|(_, path)| path)
+}
+
+fn set_aside(database: &Path) -> Vec<PathBuf> {
+    let name = database.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let is_companion = |name: &str| ["-wal", "-shm", "-journal", ".lock"].iter().any(|end| name.ends_with(end));
+    names(database.parent())
+        .into_iter()
+        .filter(|(found, _)| {
+            let rest = found.strip_prefix(&name);
+            let is_ours = |rest: &str| SET_ASIDE.iter().any(|begin| rest.starts_with(begin)) && !is_of_recovery(rest);
+            rest.is_some_and(is_ours) && !is_companion(found)
+        })
+        .map(|(_, path)| path)
+        .collect()
+}
+
+fn in_folder(database: &Path) -> Vec<KeptCopy> {
+    let stem = format!("{}-", database.file_stem().unwrap_or_default().to_string_lossy());
+    let kind = |name: &str| {
+        if name.starts_with('.') && name.contains(".part") {
+            return Some(KeptKind::Part);
+        }
+        let stamp = name.strip_prefix(&stem)?.strip_suffix(".db")?;
+        Some(if stamp.ends_with(DAILY) {
+            KeptKind::Daily
+        } else {
+            KeptKind::Backup
+        })
+    };
+    let found = names(Some(&backups_folder(database))).into_iter();
+    found
+        .filter_map(|(name, path)| {
+            Some(KeptCopy {
+                kind: kind(&name)?,
+                path,
+            })
+        })
+        .collect()
+}
+
+/// The files of a folder by name.
+fn names(folder: Option<&Path>) -> Vec<(String, PathBuf)> {
+    let folder = folder
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let Ok(entries) = fs_err::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut found: Vec<(String, PathBuf)> = entries
+        .flatten()
+        .filter_map(|entry| Some((entry.file_name().to_str()?.to_owned(), entry.path())))
+        .collect();
+    found.sort();
+    found
+}
+
+/// What stays though what is unwanted may be in it, where it can't be rewritten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spared {
+    /// Nothing does.
+    Nothing,
+    /// What a restore or the user set aside.
+    Replaced,
+    /// All that was set aside, damaged files among it.
+    SetAside,
+}
+
+/// Has what is unwanted leave every copy of ours: a copy of this version is rewritten, and one that can't be rewritten goes, but for
+/// what is spared. Damaged files are never rewritten.
+///
+/// # Errors
+/// The file system's, of the first copy that could neither be rewritten nor removed; the others are done all the same.
+pub(crate) fn forget_in_copies(database: &Path, unwanted: &Unwanted, spared: Spared) -> std::io::Result<()> {
+    let damaged = set_aside_files(database);
+    let is_damaged = |path: &Path| {
+        let name = path.to_string_lossy();
+        damaged.iter().any(|file| name.starts_with(&*file.to_string_lossy()))
+    };
+    // A restore that does not count yet is begun anew.
+    let mut outcome = restore::give_up(database);
+    for copy in kept_copies(database) {
+        let may_be_rewritten = !unwanted.all && !matches!(copy.kind, KeptKind::Part | KeptKind::BeforeMigration(_));
+        if may_be_rewritten && is_of_this_version(&copy.path) && forget_in_copy(&copy.path, unwanted).is_ok() {
+            continue;
+        }
+        let stays = match spared {
+            Spared::Nothing => false,
+            Spared::Replaced => copy.kind == KeptKind::SetAside,
+            Spared::SetAside => copy.kind == KeptKind::SetAside || is_damaged(&copy.path),
+        };
+        if !stays {
+            outcome = outcome.and(remove_with_companions(&copy.path));
+        }
+    }
+    outcome
+}
+
+fn is_of_this_version(path: &Path) -> bool {
+    let version = |db: Connection| migrate::version(&db).ok();
+    open_as_it_is(path).ok().and_then(version) == Some(LATEST)
+}
+
+/// Removes a copy and what lies beside it.
+///
+/// # Errors
+/// The file system's.
+pub fn remove_copy(path: &Path) -> std::io::Result<()> {
+    remove_with_companions(path)
+}
+
+/// A name of the form `<database><suffix>` at which nothing is.
+pub(crate) fn free_name(database: &Path, suffix: &str) -> PathBuf {
+    let first = with_suffix(database, suffix);
+    let others = (2..).map(|number| with_suffix(database, &format!("{suffix}-{number}")));
+    let mut names = std::iter::once(first).chain(others);
+    names
+        .find(|name| name.symlink_metadata().is_err())
+        .expect("invariant: there is no end of names")
+}
+
+#[cfg(test)]
+mod tests;

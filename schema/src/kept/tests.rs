@@ -1,0 +1,101 @@
+use std::ops::ControlFlow;
+
+use super::*;
+use crate::testing::{Store, turn_uid};
+use crate::{Contents, ForgetTarget, FreshCopy, Reader, UnixMillis, Writer};
+
+fn copied(store: &Store, target: &Path) {
+    FreshCopy::make(&store.path, target, &mut |_| ControlFlow::Continue(()))
+        .and_then(|copy| copy.put_at(target))
+        .expect("copies");
+}
+
+/// A store with a secret and a copy of every kind that holds it.
+fn store_with_copies() -> (Store, Vec<PathBuf>) {
+    let mut store = Store::new();
+    store.fill(&["the word is xyzzyq", "another"]);
+    let copies = vec![
+        backup_path(&store.path, "2026-11-01T000000Z", false),
+        backup_path(&store.path, "2026-11-02T000000Z", true),
+        with_suffix(&store.path, ".replaced-2026-11-03T000000Z"),
+        with_suffix(&store.path, ".damaged-2026-11-04T000000Z"),
+        crate::copy::before_migration(&store.path, 3),
+    ];
+    copies.iter().for_each(|path| copied(&store, path));
+    (store, copies)
+}
+
+fn holds(path: &Path, word: &str) -> bool {
+    fs_err::read(path).is_ok_and(|bytes| bytes.windows(word.len()).any(|window| window == word.as_bytes()))
+}
+
+#[test]
+fn every_copy_is_listed_with_its_kind() {
+    let (store, copies) = store_with_copies();
+    fs_err::write(backups_folder(&store.path).join("notes.txt"), "mine").expect("writes");
+    fs_err::write(backups_folder(&store.path).join(".memory-x.db.7.part"), "half").expect("writes");
+    let found = kept_copies(&store.path);
+    let kind = |path: &PathBuf| found.iter().find(|copy| copy.path == *path).map(|copy| copy.kind);
+    let kinds: Vec<_> = copies.iter().map(kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            Some(KeptKind::Backup),
+            Some(KeptKind::Daily),
+            Some(KeptKind::SetAside),
+            Some(KeptKind::Part),
+            Some(KeptKind::BeforeMigration(3)),
+        ]
+    );
+    assert_eq!(found.len(), copies.len() + 1, "the part, and not the user's note: {found:?}");
+    assert_eq!(backups(&store.path, true), [copies[1].clone()]);
+    assert_eq!(backups(&store.path, false), [copies[0].clone(), copies[1].clone()]);
+}
+
+#[test]
+fn what_is_forgotten_leaves_every_copy() {
+    let (mut store, copies) = store_with_copies();
+    assert!(copies.iter().all(|copy| holds(copy, "xyzzyq")), "else this shows nothing");
+    store
+        .writer
+        .forget(&ForgetTarget::Matching("xyzzyq".to_owned()), UnixMillis(9))
+        .expect("forgets");
+    for copy in &copies[..3] {
+        assert!(!holds(copy, "xyzzyq"), "{}", copy.display());
+        let reader = Reader::open(copy).expect("is whole");
+        assert_eq!(reader.episodes_of(&ForgetTarget::All).expect("reads").len(), 1);
+        assert_eq!(reader.damages().expect("reads"), [] as [String; 0]);
+        assert_eq!(
+            reader.tombstones().expect("reads"),
+            [turn_uid(0)],
+            "nor does a restore bring it back"
+        );
+    }
+    assert!(!copies[3].exists(), "a damaged file goes");
+    assert!(!copies[4].exists(), "and so does a copy before a migration");
+}
+
+#[test]
+fn a_copy_that_cant_be_rewritten_goes_and_so_do_all_with_everything() {
+    let (mut store, copies) = store_with_copies();
+    fs_err::write(&copies[0], b"xyzzyq, and no database").expect("writes");
+    store
+        .writer
+        .forget(&ForgetTarget::Matching("xyzzyq".to_owned()), UnixMillis(9))
+        .expect("forgets");
+    assert!(!copies[0].exists() && copies[1].exists());
+    store.writer.forget(&ForgetTarget::All, UnixMillis(9)).expect("forgets");
+    assert_eq!(kept_copies(&store.path), []);
+}
+
+#[test]
+fn a_rewritten_copy_can_be_gone_back_to() {
+    let (mut store, copies) = store_with_copies();
+    store
+        .writer
+        .forget(&ForgetTarget::Matching("xyzzyq".to_owned()), UnixMillis(9))
+        .expect("forgets");
+    assert_eq!(Contents::of_whole(&copies[1]).expect("is whole").episodes, 1);
+    let writer = Writer::open(&copies[1]).expect("opens");
+    writer.close().expect("closes");
+}

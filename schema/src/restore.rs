@@ -1,0 +1,203 @@
+//! Going back to a copy. A copy and the database come in; the copy stands in the database's place, and the database that was there
+//! stands beside it under another name. What the user has decided since comes from the journal (`write/replay.rs`).
+//!
+//! Three stages, each safe to be killed in. First the copy is made ready in a folder of its own (`restoring/`), which the next
+//! restore removes. One rename makes it count: from then on `<database>.restored` is what opening for writing finishes with,
+//! before anything else, so that no empty memory is ever made in a gap. The last stage are renames, each of which is passed over
+//! where it has been done.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use crate::backup::{FreshCopy, sync_folder};
+use crate::copy::with_suffix;
+use crate::error::{CopyError, OpenError};
+use crate::journal::Journal;
+use crate::kept::free_name;
+use crate::open::open_writer;
+use crate::write::Writer;
+
+/// The folder in which a copy is made ready.
+const FOLDER: &str = "restoring";
+/// Follows the database's name in that of a copy that is ready.
+const READY: &str = ".restored";
+/// Follows it in that of a database that was replaced.
+const REPLACED: &str = ".replaced-";
+/// Notes, in that folder, the name under which the database is set aside.
+const STAMP: &str = "stamp";
+
+/// What came of a restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// Where the database is that was there before; `None` where there was none.
+    pub set_aside: Option<PathBuf>,
+    /// Whether it is known what the user decided since the copy was made: there is a journal, or there was no database.
+    pub decisions_known: bool,
+}
+
+/// Why a restore was not done. The database is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// The copy can't be used.
+    #[error("cannot restore this copy")]
+    Copy(#[from] CopyError),
+    /// The copy can't be opened in this version.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// SQLite can't finish the copy.
+    #[error("cannot make the copy ready")]
+    Ready(#[source] rusqlite::Error),
+    /// A file could not be made, renamed or removed.
+    #[error("cannot {act}")]
+    Io {
+        /// What was tried.
+        act: &'static str,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// Puts the copy at `copy` in the place of `database`, which nobody uses. `stamp` names what is set aside. What the user decided since
+/// the copy was made stands in the journal, which stays where it is: the next opening for writing follows it, and only then is
+/// what was forgotten gone again.
+///
+/// # Errors
+/// [`RestoreError`].
+pub fn restore(database: &Path, copy: &Path, stamp: &str) -> Result<Restored, RestoreError> {
+    let was_there = database.exists();
+    if was_there {
+        // An older version may have been at work last, which keeps no journal: opening tells the journal what it did. Where the
+        // database can't be opened, the journal knows what it knows.
+        drop(Writer::open(database).map(Writer::close));
+    }
+    let decisions_known = !was_there || Journal::path_of(database).exists();
+    make_ready(database, copy)?;
+    commit(database, stamp).map_err(io("put the copy beside the database"))?;
+    let set_aside = finish(database).map_err(io("put the copy in place of the database"))?;
+    Ok(Restored {
+        set_aside,
+        decisions_known,
+    })
+}
+
+/// The first stage: the copy, whole and of this version. It has no journal: its place's is the database's.
+fn make_ready(database: &Path, copy: &Path) -> Result<(), RestoreError> {
+    let folder = database.with_file_name(FOLDER);
+    clear(&folder).map_err(io("clear the folder of an earlier restore"))?;
+    let staged = staged(database);
+    FreshCopy::make(copy, &staged, &mut |_| ControlFlow::Continue(()))?.put_at(&staged)?;
+    let db = open_writer(&staged)?.db;
+    // One file, without a log beside it. That it was not closed in order has the next opening look through it.
+    db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
+        .and_then(|()| db.close().map_err(|(_, error)| error))
+        .map_err(RestoreError::Ready)
+}
+
+/// The second stage: from here on it counts.
+fn commit(database: &Path, stamp: &str) -> std::io::Result<()> {
+    let name = database.file_name().unwrap_or_default().to_string_lossy();
+    let staged = staged(database);
+    fs_err::write(staged.with_file_name(STAMP), format!("{name}{REPLACED}{stamp}"))?;
+    sync_folder(&staged)?;
+    fs_err::rename(&staged, with_suffix(database, READY))?;
+    sync_folder(database)
+}
+
+/// The last stage, one step after the other.
+type Step = fn(&Path) -> std::io::Result<()>;
+const STEPS: [Step; 4] = [set_database_aside, set_log_aside, put_in_place, clear_up];
+
+/// Finishes a restore that counts, if there is one. Gives where the database is that was there before.
+pub(crate) fn finish(database: &Path) -> std::io::Result<Option<PathBuf>> {
+    if !with_suffix(database, READY).exists() {
+        return Ok(None);
+    }
+    let (aside, there) = (aside(database)?, database.exists());
+    STEPS.iter().try_for_each(|step| step(database))?;
+    Ok(Some(aside).filter(|aside| there || aside.exists()))
+}
+
+/// Under which name the database is set aside.
+fn aside(database: &Path) -> std::io::Result<PathBuf> {
+    let noted = fs_err::read_to_string(database.with_file_name(FOLDER).join(STAMP));
+    let name = database.file_name().unwrap_or_default().to_string_lossy();
+    match noted {
+        // Only a name that we gave, in our folder.
+        Ok(noted) if noted.starts_with(&format!("{name}{REPLACED}")) && !noted.contains('/') => {
+            Ok(database.with_file_name(noted))
+        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(with_suffix(database, &format!("{REPLACED}unknown"))),
+    }
+}
+
+fn set_database_aside(database: &Path) -> std::io::Result<()> {
+    let aside = aside(database)?;
+    if !database.exists() {
+        return Ok(());
+    }
+    if aside.exists() {
+        // Made since by a program that knows nothing of this: it is kept as well.
+        let suffix = format!("{REPLACED}again");
+        return fs_err::rename(database, free_name(database, &suffix));
+    }
+    fs_err::rename(database, &aside)
+}
+
+/// The log goes with its database: under the new one it would be taken for the new one's.
+fn set_log_aside(database: &Path) -> std::io::Result<()> {
+    let (log, aside) = (with_suffix(database, "-wal"), with_suffix(&aside(database)?, "-wal"));
+    if log.exists() && !aside.exists() {
+        fs_err::rename(&log, &aside)?;
+    }
+    for suffix in ["-wal", "-shm"] {
+        match fs_err::remove_file(with_suffix(database, suffix)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    // Before the database comes, nothing of the old one may come back.
+    sync_folder(database)
+}
+
+fn put_in_place(database: &Path) -> std::io::Result<()> {
+    let ready = with_suffix(database, READY);
+    if ready.exists() {
+        fs_err::rename(ready, database)?;
+    }
+    sync_folder(database)
+}
+
+fn clear_up(database: &Path) -> std::io::Result<()> {
+    clear(&database.with_file_name(FOLDER))
+}
+
+/// Removes what a restore left that was killed before it counted.
+///
+/// # Errors
+/// The file system's.
+pub(crate) fn give_up(database: &Path) -> std::io::Result<()> {
+    if with_suffix(database, READY).exists() {
+        return Ok(());
+    }
+    clear_up(database)
+}
+
+fn staged(database: &Path) -> PathBuf {
+    database.with_file_name(FOLDER).join("memory.db")
+}
+
+fn clear(folder: &Path) -> std::io::Result<()> {
+    if folder.symlink_metadata().is_ok() {
+        fs_err::remove_dir_all(folder)?;
+    }
+    Ok(())
+}
+
+fn io(act: &'static str) -> impl Fn(std::io::Error) -> RestoreError {
+    move |source| RestoreError::Io { act, source }
+}
+
+#[cfg(test)]
+mod tests;
