@@ -167,17 +167,15 @@ fn corrupt_remedy(path: &Path) -> String {
 }
 
 fn future_remedy(path: &Path, backup: Option<&Path>) -> String {
-    match backup {
-        Some(backup) => format!(
-            "install the newer version again, or stop the daemon and run `remembrancer restore --pre-migration` to go back to \
-             the copy made before the migration ({})",
-            backup.display()
-        ),
-        None => {
-            let path = path.display();
-            format!("install the newer version again, or move it aside (mv '{path}' '{path}.newer')")
-        }
-    }
+    let Some(backup) = backup else {
+        let path = path.display();
+        return format!("install the newer version again, or move it aside (mv '{path}' '{path}.newer')");
+    };
+    format!(
+        "install the newer version again, or stop the daemon and run `remembrancer restore --pre-migration` to go back to \
+         the copy made before the migration ({})",
+        backup.display()
+    )
 }
 
 /// Why a migration failed.

@@ -53,7 +53,12 @@ fn tc_27_no_command_lets_a_text_act_on_the_terminal() {
     daemon.flush();
     let prompt = "zebra cache stripes overnight warehouse?";
     let reply = daemon.recall("asks\u{1b}[2J", &project, prompt);
-    assert!(!reply.shown.is_empty(), "{reply:?}; {:?}; {}", sandbox.episodes(), daemon.status());
+    assert!(
+        !reply.shown.is_empty(),
+        "{reply:?}; {:?}; {}",
+        sandbox.episodes(),
+        daemon.status()
+    );
     let id = reply.shown[0].id.clone();
     daemon.why("asks\u{1b}[2J");
     sandbox.run(&["exclude", "/nowhere\u{1b}[2J"]);

@@ -21,7 +21,9 @@ fn store_with_copies() -> (Store, Vec<PathBuf>) {
         with_suffix(&store.path, ".damaged-2026-11-04T000000Z"),
         crate::copy::before_migration(&store.path, 3),
     ];
-    copies.iter().for_each(|path| copied(&store, path));
+    for path in &copies {
+        copied(&store, path);
+    }
     (store, copies)
 }
 

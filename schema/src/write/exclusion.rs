@@ -124,12 +124,11 @@ pub(super) fn erase(db: &Connection, session: &SessionKey) -> rusqlite::Result<u
         .collect::<Result<_, _>>()?;
     let mut erased = 0;
     for (episode, heir) in hidden {
-        match heir {
-            Some(heir) => hand_over(db, episode, heir)?,
-            None => {
-                remove_episode(db, episode)?;
-                erased += 1;
-            }
+        if let Some(heir) = heir {
+            hand_over(db, episode, heir)?;
+        } else {
+            remove_episode(db, episode)?;
+            erased += 1;
         }
     }
     show_uncovered(db)?;
