@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use remembrancer_schema::ForgetTarget;
+use remembrancer_schema::{ForgetTarget, UnixMillis};
 use serde_json::json;
 
 use crate::corpus::Numbers;
@@ -10,6 +10,10 @@ use crate::{Sandbox, Transcript, topic};
 
 /// Sessions that are open at once.
 const OPEN: usize = 12;
+/// When the first session begins (the first of January 2026), and how much later each begins than the one before: what is new in a
+/// fork is younger than what it repeats, or it would be taken for a copy.
+const BEGIN: i64 = 1_767_225_600_000;
+const LATER: i64 = 6 * 3_600_000;
 
 /// A session and what of it stands in its file.
 struct Session {
@@ -124,7 +128,9 @@ impl<'a> World<'a> {
         } else {
             self.sandbox.home().join("second/projects")
         };
-        Transcript::new(&root, &format!("soak-{number}"), &self.cwd).on_day(1 + number % 28)
+        let mut transcript = Transcript::new(&root, &format!("soak-{number}"), &self.cwd);
+        transcript.at(UnixMillis(BEGIN + i64::from(number) * LATER));
+        transcript
     }
 
     fn count(&mut self, what: &'static str) {
