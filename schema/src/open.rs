@@ -45,6 +45,8 @@ pub(crate) struct OpenedWriter {
     pub(crate) db: Connection,
     /// The full-text index is damaged and has to be rebuilt; all else is whole.
     pub(crate) index_damaged: bool,
+    /// Held until all that belongs to an opening is done: what stands beside the file is made by one at a time.
+    pub(crate) lock: fs_err::File,
 }
 
 /// Opens for writing: creates what is missing, refuses what is not ours, checks after a crash, migrates.
@@ -93,8 +95,7 @@ fn open_whole(path: &Path) -> Result<OpenedWriter, OpenError> {
     for suffix in ["", "-wal", "-shm"] {
         tighten(&with_suffix(path, suffix), 0o600)?;
     }
-    drop(lock);
-    Ok(OpenedWriter { db, index_damaged })
+    Ok(OpenedWriter { db, index_damaged, lock })
 }
 
 /// Opens for reading only: nothing is created beside SQLite's own `-shm`, nothing migrated.

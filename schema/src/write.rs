@@ -91,6 +91,7 @@ impl Writer {
             set_meta(&writer.db, INDEX_ANALYSIS, &version).map_err(OpenError::at(path, "write to"))?;
         }
         writer.follow_journal(&lines)?;
+        drop(opened.lock);
         Ok(writer)
     }
 
