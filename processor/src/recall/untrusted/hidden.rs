@@ -32,8 +32,8 @@ pub(super) fn visible(text: &str) -> String {
             }
             c => kept.push(c),
         }
-        // What is hidden between two marks parts them for nobody.
-        if !is_hidden(c) {
+        // What is hidden between two marks parts them for nobody; a blank or a line's end, which stays, does.
+        if c.is_whitespace() || !is_hidden(c) {
             marks = 0;
         }
     }
