@@ -12,6 +12,8 @@ use remembrancer_tests::fuzz::{Mutator, TARGETS, Target, seeds};
 /// Changed inputs of each target, which a target stops before where they take longer than this.
 const CHANGED: usize = 600;
 const PATIENCE: Duration = Duration::from_millis(800);
+/// Targets of which a change finds what is open in docs/fuzzing.md: they run on their seeds and kept inputs alone until it is not.
+const OPEN: [&str; 5] = ["redact", "wire", "payload", "parser_codex", "parser_gemini_cli"];
 /// All kept inputs together, in bytes: they are in every clone.
 const MOST_KEPT: u64 = 1024 * 1024;
 
@@ -68,9 +70,11 @@ fn every_target_holds_on_what_fuzzing_kept_and_found() {
 }
 
 #[test]
-#[ignore = "finds what is open in docs/fuzzing.md; run it with --ignored"]
 fn every_target_holds_on_changed_inputs() {
     check(|target, run| {
+        if OPEN.contains(&target.name) {
+            return;
+        }
         let inputs = inputs(target);
         let mut mutator = Mutator::new(target.name);
         let deadline = Deadline::after(PATIENCE);
