@@ -39,6 +39,7 @@ use crate::instructions::Due;
 use crate::mailbox::Mailbox;
 use crate::politeness::Politeness;
 use crate::progress::{Part, Progress};
+use crate::project::Folders;
 use crate::roots::Roots;
 use crate::scan::{self, FileStat, KnownFile};
 use crate::source_file::{CHUNK_BYTES, ReadStep, SourceFile};
@@ -71,8 +72,8 @@ pub(crate) struct IngestSetup {
     pub rescan: Duration,
     /// How much of the machine the backfill may take.
     pub politeness: Politeness,
-    /// The user's home folder, which is no project.
-    pub home: Option<PathBuf>,
+    /// Finds the projects of folders.
+    pub folders: Folders,
     /// What was read of which file before.
     pub known: Vec<KnownFile>,
     /// The store.

@@ -27,6 +27,7 @@ mod eval;
 mod exclusions;
 mod feedback;
 mod files;
+mod git;
 mod health;
 mod ingest_task;
 mod install;

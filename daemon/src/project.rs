@@ -1,16 +1,17 @@
-//! Which project a working directory belongs to: read from the files of git, off the hot path, and cached by the caller.
+//! Which project a working directory belongs to: read from the files of git, and asked of git where they don't tell, off the hot path,
+//! and cached by the caller.
 //!
 //! Keys, the first that exists decides: normalised origin URL without credentials, root commit, git common directory (so
 //! that worktrees join their repository), the directory itself. `$HOME`, and folders above several repositories, are no
 //! project.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use remembrancer_schema::{ProjectId, QueryError, Reader};
+
+use crate::git;
 
 /// What is known of a working directory's project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,11 +24,28 @@ pub(crate) struct ProjectIdentity {
     pub root: PathBuf,
 }
 
+impl ProjectIdentity {
+    /// What is known of `cwd` without a look at it; `None` where that tells that it is no project.
+    pub(crate) fn of_folder_alone(cwd: &str) -> Option<Self> {
+        let folder = Path::new(cwd);
+        (folder.is_absolute() && folder != Path::new("/")).then(|| Self {
+            keys: vec![key_of(folder)],
+            name: name_of(folder),
+            root: folder.to_owned(),
+        })
+    }
+}
+
+/// The key of a folder by itself.
+fn key_of(folder: &Path) -> String {
+    format!("cwd:{}", folder.display())
+}
+
+/// How long a look at a folder for the transcripts may take, git's part with it.
+const LOOK_PATIENCE: Duration = Duration::from_secs(5);
+
 /// Repositories directly below a folder that make it no project of its own.
 const SEVERAL: usize = 2;
-
-/// How long git may take: a repository of a million commits, or on a slow disk, must not hold up the transcripts.
-pub(crate) const GIT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The project of `cwd`; `None` where `cwd` is no project.
 ///
@@ -38,7 +56,7 @@ pub(crate) fn identify(cwd: &Path, home: Option<&Path>, ask_git: bool) -> Option
     if !cwd.is_absolute() || home == Some(cwd) || cwd == Path::new("/") {
         return None;
     }
-    let own_key = format!("cwd:{}", cwd.display());
+    let own_key = key_of(cwd);
     let Some(repository) = Repository::around(cwd, home) else {
         return (!holds_several_repositories(cwd)).then(|| ProjectIdentity {
             keys: vec![own_key],
@@ -85,6 +103,13 @@ impl Folders {
             home,
             looks: Arc::default(),
         }
+    }
+
+    /// What git and the file system tell of `cwd`: `None` where they don't answer, as on a mount whose server is gone, `Some(None)`
+    /// where `cwd` is no project. May start a process.
+    pub(crate) fn identify(&self, cwd: &str) -> Option<Option<ProjectIdentity>> {
+        let (folder, home) = (PathBuf::from(cwd), self.home.clone());
+        self.within(LOOK_PATIENCE, move || identify(&folder, home.as_deref(), true))
     }
 
     /// The project of `cwd`: `None` where `cwd` is no project, [`UNKNOWN`] where nothing was remembered of it, or where the
@@ -223,37 +248,9 @@ fn normalise_url(url: &str) -> Option<String> {
 }
 
 fn root_commit(work_tree: &Path) -> Option<String> {
-    let mut git = Command::new("git");
-    git.arg("-C")
-        .arg(work_tree)
-        .args(["rev-list", "--max-parents=0", "--max-count=1", "HEAD"])
-        .env("GIT_OPTIONAL_LOCKS", "0");
-    let commit = first_output(git, GIT_PATIENCE)?.trim().to_owned();
-    (commit.len() >= 40).then_some(commit)
-}
-
-/// What `command` writes, as text; `None` where it fails, or takes longer than `patience`. It has ended then, either way.
-pub(crate) fn first_output(mut command: Command, patience: Duration) -> Option<String> {
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let mut output = child.stdout.take().expect("invariant: the output is piped");
-    let (sender, receiver) = mpsc::channel();
-    let reading = std::thread::Builder::new().name("git-output".to_owned()).spawn(move || {
-        let mut text = String::new();
-        let read = output.read_to_string(&mut text).map(|_| text);
-        // Whoever asked may have lost patience.
-        sender.send(read).ok();
-    });
-    let text = reading.ok().and_then(|_| receiver.recv_timeout(patience).ok());
-    if text.is_none() {
-        child.kill().ok();
-    }
-    let succeeded = child.wait().is_ok_and(|status| status.success());
-    text?.ok().filter(|_| succeeded)
+    let told = git::ask(work_tree, &["rev-list", "--max-parents=0", "--max-count=1", "HEAD"], None)?;
+    let commit = told.trim();
+    (commit.len() >= 40).then(|| commit.to_owned())
 }
 
 fn holds_several_repositories(folder: &Path) -> bool {
@@ -336,14 +333,32 @@ mod tests {
         assert!(identify(&home.join("work/a"), Some(&home), false).is_some());
     }
 
-    #[rstest]
-    #[case::answers("echo commit", Some("commit\n"))]
-    #[case::hangs("echo half; exec sleep 600", None)]
-    fn a_command_that_hangs_is_ended(#[case] script: &str, #[case] expected: Option<&str>) {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", script]);
-        let patience = expected.map_or(Duration::from_millis(50), |_| Duration::from_mins(1));
-        assert_eq!(first_output(shell, patience).as_deref(), expected);
+    #[test]
+    fn tc_47_a_clone_under_another_name_is_known_by_its_first_commit() {
+        let place = tempfile::tempdir().unwrap();
+        let git = |folder: &Path, arguments: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            git.arg("-C")
+                .arg(folder)
+                .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]);
+            let output = git.args(arguments).output().unwrap();
+            assert!(
+                output.status.success(),
+                "{arguments:?}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        };
+        let first = place.path().join("shop");
+        fs_err::create_dir(&first).unwrap();
+        git(&first, &["init", "--quiet"]);
+        git(&first, &["commit", "--quiet", "--allow-empty", "--message", "begin"]);
+        let second = place.path().join("copied");
+        git(place.path(), &["clone", "--quiet", "shop", "copied"]);
+        git(&second, &["remote", "remove", "origin"]);
+        let keys = |folder: &Path| identify(folder, None, true).unwrap().keys;
+        assert!(keys(&first)[0].starts_with("root:"), "{:?}", keys(&first));
+        assert_eq!(keys(&first)[0], keys(&second)[0]);
+        assert!(keys(&first)[1..].iter().all(|key| !keys(&second).contains(key)));
     }
 
     #[test]
@@ -378,6 +393,10 @@ mod tests {
     #[test]
     fn a_folder_that_is_gone_is_its_own_project() {
         let identity = identify(Path::new("/gone/for good/shop"), None, true).unwrap();
+        assert_eq!(
+            ProjectIdentity::of_folder_alone("/gone/for good/shop"),
+            Some(identity.clone())
+        );
         assert_eq!(
             (identity.name.as_str(), identity.keys.as_slice()),
             ("shop", &["cwd:/gone/for good/shop".to_owned()][..])

@@ -12,7 +12,7 @@ use super::{Ingest, IngestError};
 use crate::clock;
 use crate::counts::Count;
 use crate::progress::Part;
-use crate::project;
+use crate::project::ProjectIdentity;
 use crate::scan::KnownFile;
 use crate::source_file::ReadStep;
 use crate::threads::{Panicked, contained};
@@ -129,7 +129,10 @@ impl Ingest {
         if let Some(project) = self.projects.get(cwd) {
             return Ok(*project);
         }
-        let project = match project::identify(Path::new(cwd), self.setup.home.as_deref(), true) {
+        let found = self.setup.folders.identify(cwd);
+        let is_told = found.is_some();
+        // A file system that does not answer: the folder is its own project until it does, and is asked again with the next turn.
+        let project = match found.unwrap_or_else(|| ProjectIdentity::of_folder_alone(cwd)) {
             None => None,
             Some(identity) => {
                 let resolved = self.setup.writer.call_blocking(move |writer| {
@@ -139,7 +142,9 @@ impl Ingest {
                 Some(resolved?)
             }
         };
-        self.projects.insert(cwd.to_owned(), project);
+        if is_told {
+            self.projects.insert(cwd.to_owned(), project);
+        }
         Ok(project)
     }
 

@@ -80,7 +80,7 @@ impl Place {
             newest: None,
             rescan: Duration::from_mins(10),
             politeness: Politeness::new(1.0),
-            home: None,
+            folders: Folders::default(),
             known: self.reader().sources().unwrap().into_iter().map(KnownFile::from).collect(),
             writer: self.store.writer.clone(),
             background: self.store.background.clone(),

@@ -2,9 +2,8 @@
 //! ignore lies. Each starts git, in bounded time, so nothing here is asked while a prompt waits.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::project::{GIT_PATIENCE, first_output};
+use crate::git::ask;
 
 /// Whether git tracks `file` of the project in `folder`. Where there is a repository and git can't be asked, it may.
 pub(crate) fn tracks(folder: &Path, file: &Path) -> bool {
@@ -26,18 +25,10 @@ pub(crate) fn exclude_file(folder: &Path) -> Option<PathBuf> {
     (!told.is_empty()).then(|| folder.join(told))
 }
 
-fn ask(folder: &Path, arguments: &[&str], file: Option<&Path>) -> Option<String> {
-    let mut git = Command::new("git");
-    git.arg("-C")
-        .arg(folder)
-        .args(arguments)
-        .args(file)
-        .env("GIT_OPTIONAL_LOCKS", "0");
-    first_output(git, GIT_PATIENCE)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     fn git(folder: &Path, arguments: &[&str]) {

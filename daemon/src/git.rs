@@ -1,0 +1,126 @@
+//! Asking git about a repository that a transcript or the user names, which anybody may have made: in bounded time, and so that nothing
+//! that its settings name is run and nothing is fetched. In go a folder and what to ask, out comes what git wrote.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// How long git may take: a repository of a million commits, or on a slow disk, must not hold up the transcripts.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What git writes when it is asked in `folder`; `None` where it fails, is not there, or takes too long.
+///
+/// A repository's own settings may name programs (of file watchers, hooks, and of the other side of a fetch, which reading a history
+/// that is not there in full begins by itself): none of these is run.
+pub(crate) fn ask(folder: &Path, arguments: &[&str], file: Option<&Path>) -> Option<String> {
+    let mut git = Command::new("git");
+    // What whoever started this program had set for a repository of theirs.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
+        git.env_remove(name);
+    }
+    git.env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        // What is not there is not fetched; git before 2.44 knows only the second: no protocol is allowed, not even that of files.
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_ALLOW_PROTOCOL", "")
+        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
+        .args(["-c", "safe.bareRepository=explicit"])
+        .arg("-C")
+        .arg(folder)
+        .args(arguments)
+        .args(file);
+    first_output(git, PATIENCE)
+}
+
+/// What `command` writes, as text; `None` where it fails, or takes longer than `patience`. It is killed then, and whoever asks waits
+/// no longer: a process that hangs in a file system whose server is gone ends when it can.
+fn first_output(mut command: Command, patience: Duration) -> Option<String> {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let mut output = child.stdout.take().expect("invariant: the output is piped");
+    let (sender, receiver) = mpsc::channel();
+    let reading = std::thread::Builder::new().name("git-output".to_owned()).spawn(move || {
+        let mut text = String::new();
+        let read = output.read_to_string(&mut text).map(|_| text);
+        // Whoever asked may have lost patience.
+        sender.send(read).ok();
+    });
+    let Some(text) = reading.ok().and_then(|_| receiver.recv_timeout(patience).ok()) else {
+        child.kill().ok();
+        leave(child);
+        return None;
+    };
+    let succeeded = child.wait().is_ok_and(|status| status.success());
+    text.ok().filter(|_| succeeded)
+}
+
+/// Has a killed process taken off the system's table once it has ended.
+fn leave(mut child: Child) {
+    let wait = move || drop(child.wait());
+    // Without a thread it stays in the table until this program ends.
+    drop(std::thread::Builder::new().name("git-end".to_owned()).spawn(wait));
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::answers("echo commit", Some("commit\n"))]
+    #[case::hangs("echo half; exec sleep 600", None)]
+    fn a_command_that_hangs_is_ended(#[case] script: &str, #[case] expected: Option<&str>) {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]);
+        let patience = expected.map_or(Duration::from_millis(50), |_| Duration::from_mins(1));
+        assert_eq!(first_output(shell, patience).as_deref(), expected);
+    }
+
+    #[rstest]
+    #[case::history("rev-list", &["rev-list", "--max-parents=0", "--max-count=1", "HEAD"])]
+    #[case::index("ls-files", &["ls-files", "--", "file"])]
+    fn no_program_that_a_repository_names_is_run(#[case] what: &str, #[case] arguments: &[&str]) {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("repository");
+        fs_err::create_dir_all(&folder).unwrap();
+        let marker = place.path().join("was-run");
+        let run = |arguments: &[&str]| {
+            let mut git = Command::new("git");
+            git.arg("-C")
+                .arg(&folder)
+                .args(arguments)
+                .env("GIT_CONFIG_GLOBAL", "/dev/null");
+            git.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap()
+        };
+        run(&["init", "--quiet"]);
+        fs_err::write(folder.join("file"), "text").unwrap();
+        run(&["add", "file"]);
+        let program = format!("touch '{}'; false", marker.display());
+        // A history whose commits are said to lie elsewhere, and a watcher of files.
+        fs_err::write(folder.join(".git/HEAD"), format!("{}\n", "1".repeat(40))).unwrap();
+        let place_of_commits = place.path().join("elsewhere").display().to_string();
+        for (key, value) in [
+            ("core.repositoryFormatVersion", "1"),
+            ("extensions.partialClone", "origin"),
+            ("remote.origin.url", &place_of_commits),
+            ("remote.origin.promisor", "true"),
+            ("remote.origin.uploadpack", &program),
+            ("core.fsmonitor", &program),
+        ] {
+            assert!(run(&["config", key, value]).success(), "{key}");
+        }
+        run(arguments);
+        let was_run = fs_err::remove_file(&marker).is_ok();
+        drop(ask(&folder, arguments, None));
+        assert!(!marker.exists(), "git ran what the repository names for {what}");
+        // The test would show nothing if git by itself ran nothing.
+        assert!(was_run, "git as it is runs what the repository names for {what}");
+    }
+}
