@@ -83,7 +83,7 @@ pub(super) const SHAPED: &[Rule] = &[
     judged(
         "jwk-key",
         "private-key",
-        &["\"kty\"", "\\\"kty\\\""],
+        &["\"kty"],
         r#"\\{0,3}"(?:d|k|p|q|dp|dq|qi)\\{0,3}"\s*:\s*\\{0,3}"(?P<secret>[A-Za-z0-9_-]{20,})\\{0,3}""#,
         looks_like_a_secret,
     ),
@@ -124,7 +124,7 @@ pub(super) const SHAPED: &[Rule] = &[
         "azure-key",
         "azure-key",
         &["AccountKey=", "SharedAccessKey=", "sig="],
-        r"(?i)(?:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})|[?&;]sig=(?P<sig>[A-Za-z0-9%+/]{30,}={0,2})",
+        r"(?i)(?:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})|\bsig=(?P<sig>[A-Za-z0-9%+/]{30,}={0,2})",
         always,
     ),
     // Keys with Microsoft's mark of who issued them in it.

@@ -51,7 +51,7 @@ const NAMES: &[&str] = &[
     "-pass",
 ];
 
-/// Words by which a sentence gives a password.
+/// Words by which a sentence gives a password; those with other letters than ASCII's in each case in which they are written.
 const SPOKEN: &[&str] = &[
     "password",
     "passwort",
@@ -59,8 +59,11 @@ const SPOKEN: &[&str] = &[
     "kennwort",
     "mot de passe",
     "contraseña",
+    "CONTRASEÑA",
     "senha",
     "пароль",
+    "Пароль",
+    "ПАРОЛЬ",
     "密码",
     "密碼",
     "パスワード",
@@ -114,7 +117,7 @@ pub(super) const WRITTEN: &[Rule] = &[
     judged(
         "netrc",
         "password",
-        &["machine ", "default login"],
+        &["login"],
         r"\b(?:machine\s+\S+|default)\s+login\s+\S+\s+password\s+(?P<secret>\S+)",
         always,
     ),
@@ -128,7 +131,7 @@ pub(super) const WRITTEN: &[Rule] = &[
     judged(
         "registry-auth",
         "registry-auth",
-        &["\"auth\"", "\\\"auth\\\""],
+        &["\"auth"],
         r#"\\{0,3}"auth\\{0,3}"\s*:\s*\\{0,3}"(?P<secret>[A-Za-z0-9+/]{16,}={0,2})"#,
         always,
     ),
@@ -154,7 +157,7 @@ pub(super) const WRITTEN: &[Rule] = &[
     judged(
         "bearer",
         "bearer",
-        &["bearer "],
+        &["bearer"],
         r"(?i)\bbearer\s+(?P<secret>[A-Za-z0-9+/._~=-]{12,})",
         is_header_token,
     ),
@@ -168,7 +171,7 @@ pub(super) const WRITTEN: &[Rule] = &[
     exact(
         "cookie",
         "cookie",
-        &["cookie:", "cookie\":", "cookie':", "cookie\\\":"],
+        &["cookie:", "cookie\"", "cookie'", "cookie\\"],
         // The whole of the header: any of them may be the secret one.
         r#"(?i)\b(?:set-)?cookie\\{0,3}["']?:\s*\\{0,3}["']?(?P<secret>[^\s=;"'\\]{1,60}=[^\r\n"'\\]{8,})"#,
     ),
@@ -181,7 +184,7 @@ pub(super) const WRITTEN: &[Rule] = &[
     judged(
         "curl-user",
         "basic-auth",
-        &["-u ", "--user ", "--user=", "--proxy-user "],
+        &["-u ", "-u=", "--user ", "--user=", "--proxy-user ", "--proxy-user="],
         r#"\s(?:-u|--user|--proxy-user)[ =]+["']?[^\s:"'$]{1,60}:(?P<secret>[^\s"'$]{4,80})"#,
         is_login,
     ),
@@ -210,7 +213,7 @@ pub(super) const WRITTEN: &[Rule] = &[
         "assignment",
         NAMES,
         // name = value, name: value, "name": "value", \"name\": \"value\", NAME=value, --name value, name => value
-        r#"(?i)(?:secret|token|passw(?:or)?d?|pwd|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|encryption_key|signing_key|credentials?|account_?key|client_key|master_key|service_key|connection_string|session_key|app(?:lication)?[_-]key|subscription[_-]key|license_key|pre_?shared_?key|_psk|[_-]pass)(?P<suffix>[a-z0-9_-]{0,40})\\{0,3}["'`]?[ \t]{0,4}(?::=|=>|=|:)[ \t]{0,4}\\{0,3}["'`]?(?P<secret>[^\s"'`,;:)\]}\\][^\s"'`,;)\]}]{5,})"#,
+        r#"(?i)(?:secret|token|passw(?:or)?d?|pwd|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|encryption_key|signing_key|credentials?|account_?key|client_key|master_key|service_key|connection_string|session_key|app(?:lication)?[_-]key|subscription[_-]key|license_key|pre_?shared_?key|_psk|[_-]pass)(?P<suffix>[a-z0-9_-]{0,40})\\{0,3}["'`]?[ \t]{0,4}(?::=|=>|=|:|%3D)[ \t]{0,4}\\{0,3}["'`]?(?P<secret>[^\s"'`,;:)\]}\\][^\s"'`,;)\]}]{5,})"#,
         is_assigned,
     ),
     judged(
@@ -231,6 +234,27 @@ pub(super) const WRITTEN: &[Rule] = &[
         ],
         r#"(?i)--(?:(?:http-|ftp-)?password|(?:auth-|access-)?token|(?:client-)?secret|api-?key|pass|passphrase)[ =]["']?(?P<secret>[^\s"'$<-][^\s"']{4,})"#,
         is_given,
+    ),
+    judged(
+        "xml-element",
+        "assignment",
+        &["<pass", "<pwd", "<secret", "<token", "<apikey", "<api-key", "<privatekey"],
+        r"(?i)<(?:password|passwd|passphrase|pwd|secret(?:key)?|token|api-?key|privatekey)\b[^<>]{0,60}>\s*(?P<secret>[^<>\s]{6,200})\s*</",
+        is_assigned,
+    ),
+    judged(
+        "pass",
+        "assignment",
+        &["pass=", "pass:", "pass\"", "pass'", "pass\\", "pass ", "pass\t"],
+        r#"(?i)\bpass\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["'`]?(?P<secret>[^\s"'`,;)\]}\\]{8,})"#,
+        looks_like_a_secret,
+    ),
+    judged(
+        "login-call",
+        "password",
+        &["login(", "log_in(", "signin(", "sign_in(", "authenticate("],
+        r#"(?i)\b(?:log_?in|sign_?in|authenticate)\(\s*\\{0,3}["'][^"'\n\\]{1,80}\\{0,3}["']\s*,\s*\\{0,3}["'](?P<secret>[^"'\s\\]{6,})\\{0,3}["']"#,
+        looks_like_a_secret,
     ),
     judged(
         "spoken-password",

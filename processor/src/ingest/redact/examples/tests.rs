@@ -20,13 +20,16 @@ struct Alone {
     name: &'static str,
     kind: &'static str,
     anchors: Vec<&'static str>,
+    /// Whether they must stand as they are.
+    is_cased: bool,
     pattern: Regex,
     is_secret: fn(&Found<'_>) -> bool,
 }
 
 impl Alone {
-    fn of(rule: &Rule) -> Self {
+    fn of(rule: &Rule, is_cased: bool) -> Self {
         Self {
+            is_cased,
             name: rule.name,
             kind: rule.kind,
             anchors: rule.anchors.to_vec(),
@@ -47,7 +50,11 @@ impl Alone {
     /// Whether one of its fixed strings is there, without which it is never asked.
     fn is_asked(&self, text: &str) -> bool {
         let lower = text.to_ascii_lowercase();
-        self.anchors.iter().any(|anchor| lower.contains(&anchor.to_ascii_lowercase()))
+        let is_there = |anchor: &&str| match self.is_cased {
+            true => text.contains(*anchor),
+            false => lower.contains(&anchor.to_ascii_lowercase()),
+        };
+        self.anchors.iter().any(is_there)
     }
 }
 
@@ -57,10 +64,12 @@ fn rules() -> Vec<Alone> {
         name: token.name,
         kind: token.kind,
         anchors: token.begins.to_vec(),
+        is_cased: true,
         pattern: compiled(&token.pattern()),
         is_secret: super::super::judge::always,
     });
-    let (shaped, written) = (SHAPED.iter().map(Alone::of), WRITTEN.iter().map(Alone::of));
+    let shaped = SHAPED.iter().map(|rule| Alone::of(rule, !rule.pattern.starts_with("(?i")));
+    let written = WRITTEN.iter().map(|rule| Alone::of(rule, false));
     shaped.chain(tokens).chain(written).collect()
 }
 
@@ -127,6 +136,46 @@ fn names_of_rules_are_unique_and_every_rule_has_fixed_strings() {
     let names: BTreeSet<&str> = rules.iter().map(|rule| rule.name).collect();
     assert_eq!(names.len(), rules.len());
     assert!(rules.iter().all(|rule| !rule.anchors.is_empty()));
+}
+
+/// A text as it may be written otherwise: in other cases, in JSON within JSON, with other blanks.
+fn rewritten(text: &str) -> Vec<String> {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters
+            .next()
+            .map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    };
+    let capitals: Vec<String> = text.split(' ').map(capital).collect();
+    vec![
+        text.to_uppercase(),
+        text.to_lowercase(),
+        capitals.join(" "),
+        text.replace('"', "\\\""),
+        text.replace('"', "\\\\\""),
+        text.replace('"', "\\\\\\\""),
+        text.replace('"', "'"),
+        text.replace(' ', "\t"),
+        text.replace(' ', "  "),
+        text.replace(' ', "\n"),
+        text.replace(' ', "="),
+        text.replace('=', " "),
+        text.replace('_', "-"),
+        text.replace(['_', '-'], ""),
+    ]
+}
+
+#[test]
+fn what_a_pattern_finds_holds_one_of_its_fixed_strings_however_it_is_written() {
+    let mut faults = Vec::new();
+    for (rule, example) in rules().iter().zip(all()) {
+        for text in example.positives {
+            let variants = rewritten(&filled(text).0);
+            let missed = variants.iter().filter(|text| rule.finds(text) && !rule.is_asked(text));
+            faults.extend(missed.map(|text| format!("{} is not asked of {text}", rule.name)));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 /// All that decides what is redacted, but for the engine: the rules, and the judgements without their comments and layout.

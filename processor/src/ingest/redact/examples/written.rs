@@ -211,6 +211,36 @@ pub(super) const EXAMPLES: &[Example] = &[
         ],
     ),
     of(
+        "xml-element",
+        "the text of an element whose name tells of a secret, as in Maven's settings",
+        &["<password>{A14}</password>", "<server>\n  <apiKey>{A24}</apiKey>\n</server>"],
+        &[
+            "<password>${env.PASSWORD}</password>",
+            "<token></token>",
+            "<secret name=\"db\"/>",
+            "<password>password</password>",
+        ],
+    ),
+    of(
+        "pass",
+        "a random value of the name `pass`",
+        &["PASS={A24}", "{\"user\": \"ada\", \"pass\": \"{A24}\"}"],
+        &["pass: 12 of 14", "PASS: tests/e2e/login.rs", "let pass = walk(&tree);"],
+    ),
+    of(
+        "login-call",
+        "a random second argument of a login in code",
+        &[
+            "session.login('ada', '{A24}')",
+            "client.authenticate(\"ada@example.org\", \"{A24}\")",
+        ],
+        &[
+            "login('ada', 'password')",
+            "login(\"ada\", password)",
+            "sign_in('ada', 'remember_me')",
+        ],
+    ),
+    of(
         "spoken-password",
         "a password in a sentence, in a dozen languages",
         &[
