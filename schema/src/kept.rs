@@ -4,13 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
-
 use crate::backup::{open_as_it_is, remove_with_companions};
 use crate::copy::{leftovers, migration_copies, with_suffix};
+use crate::error::OpenError;
 use crate::migrate::{self, LATEST};
 use crate::recovery::{is_of_recovery, set_aside_files};
 use crate::restore;
+use crate::sqlite_error::SqliteError;
 use crate::write::{Unwanted, forget_in_copy};
 
 /// The folder of the backups, beside the database.
@@ -162,10 +162,10 @@ pub(crate) enum Spared {
 }
 
 /// Has what is unwanted leave every copy of ours: a copy of this version is rewritten, and one that can't be rewritten goes, but for
-/// what is spared. Damaged files are never rewritten.
+/// what is spared. Damaged files are never rewritten. What fails for now, on a full disk or for want of descriptors, costs no copy.
 ///
 /// # Errors
-/// The file system's, of the first copy that could neither be rewritten nor removed; the others are done all the same.
+/// Of the first copy that could not be rewritten now, or not be removed; the others are done all the same.
 pub(crate) fn forget_in_copies(database: &Path, unwanted: &Unwanted, spared: Spared) -> std::io::Result<()> {
     let damaged = set_aside_files(database);
     let is_damaged = |path: &Path| {
@@ -176,8 +176,17 @@ pub(crate) fn forget_in_copies(database: &Path, unwanted: &Unwanted, spared: Spa
     let mut outcome = restore::give_up(database);
     for copy in kept_copies(database) {
         let may_be_rewritten = !unwanted.all && !matches!(copy.kind, KeptKind::Part | KeptKind::BeforeMigration(_));
-        if may_be_rewritten && is_of_this_version(&copy.path) && forget_in_copy(&copy.path, unwanted).is_ok() {
-            continue;
+        match if may_be_rewritten {
+            rewrite(&copy.path, unwanted)
+        } else {
+            Ok(false)
+        } {
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(error) => {
+                outcome = outcome.and(Err(error));
+                continue;
+            }
         }
         let stays = match spared {
             Spared::Nothing => false,
@@ -191,9 +200,34 @@ pub(crate) fn forget_in_copies(database: &Path, unwanted: &Unwanted, spared: Spa
     outcome
 }
 
-fn is_of_this_version(path: &Path) -> bool {
-    let version = |db: Connection| migrate::version(&db).ok();
-    open_as_it_is(path).ok().and_then(version) == Some(LATEST)
+/// Has what is unwanted leave the copy at `path`; `false` where it can't be rewritten at all: it is of another version, or no whole
+/// database.
+///
+/// # Errors
+/// What keeps it from being rewritten now.
+fn rewrite(path: &Path, unwanted: &Unwanted) -> std::io::Result<bool> {
+    let now = |error: SqliteError| {
+        use rusqlite::ErrorCode::{
+            CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, PermissionDenied, ReadOnly, SystemIoFailure,
+        };
+        match error.code() {
+            Some(
+                CannotOpen | DatabaseBusy | DatabaseLocked | DiskFull | OutOfMemory | PermissionDenied | ReadOnly
+                | SystemIoFailure,
+            ) => Err(std::io::Error::other(format!("{}: {error}", path.display()))),
+            _ => Ok(false),
+        }
+    };
+    let version = match open_as_it_is(path) {
+        Ok(db) => migrate::version(&db).map_err(SqliteError::from),
+        Err(OpenError::Sqlite { source, .. } | OpenError::Busy { source, .. } | OpenError::Full { source, .. }) => Err(source),
+        Err(_) => return Ok(false),
+    };
+    match version {
+        Ok(LATEST) => forget_in_copy(path, unwanted).map_or_else(|error| now(error.into()), |()| Ok(true)),
+        Ok(_) => Ok(false),
+        Err(error) => now(error),
+    }
 }
 
 /// Removes a copy and what lies beside it.

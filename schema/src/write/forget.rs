@@ -14,7 +14,8 @@ use crate::recovery::set_aside_files;
 use crate::rows::{ForgetTarget, Forgotten};
 use crate::units::UnixMillis;
 
-/// Key in `_meta`: `1` from the moment in which turns are forgotten until no byte of them is left in the file.
+/// Key in `_meta`: not `0` from the moment in which turns are forgotten until no byte of them is left in the file and in its copies;
+/// says then what stays though it may hold some (see [`note`]).
 pub(super) const UNSCRUBBED: &str = "unscrubbed";
 
 impl Writer {
@@ -62,21 +63,22 @@ impl Writer {
     /// killed. Gives whether nothing of the forgotten is left on the disk. Nothing to do is `true`.
     ///
     /// # Errors
-    /// What SQLite reports; an old copy of the database that can't be removed. It can be called again.
+    /// What SQLite reports; a copy of the database that can neither be rewritten nor removed. The database itself and the other
+    /// copies are cleaned all the same. It can be called again.
     pub fn finish_forgetting(&mut self) -> Result<bool, QueryError> {
         let failed = QueryError::at("clean up after forgetting");
-        if meta(&self.db, UNSCRUBBED).map_err(&failed)?.as_deref() != Some("1") {
+        let Some(spared) = unscrubbed(&self.db).map_err(&failed)? else {
             return Ok(true);
-        }
+        };
         let unwanted = Unwanted::of(&self.db).map_err(&failed)?;
-        forget_in_copies(&self.path, &unwanted, Spared::Nothing).map_err(|source| QueryError::Invalid {
-            act: "remove an old copy of the database",
+        // What is in use comes first: a copy that can't be rewritten now keeps nothing in the database.
+        let log_emptied = self.scrub().and_then(|()| empty_log(&self.db)).map_err(&failed)?;
+        forget_in_copies(&self.path, &unwanted, spared).map_err(|source| QueryError::Invalid {
+            act: "have the forgotten leave the copies of the database; it is tried again",
             detail: source.to_string(),
         })?;
-        self.scrub().map_err(&failed)?;
-        let log_emptied = empty_log(&self.db).map_err(&failed)?;
         if log_emptied {
-            set_meta(&self.db, UNSCRUBBED, "0").map_err(&failed)?;
+            note(&self.db, None).map_err(&failed)?;
             empty_log(&self.db).map_err(&failed)?;
         }
         Ok(log_emptied)
@@ -107,7 +109,28 @@ pub(super) struct Touched {
 
 /// Notes, in the transaction that removes something, that bytes of it are left in the file.
 pub(super) fn leave_unscrubbed(db: &Connection) -> rusqlite::Result<()> {
-    set_meta(db, UNSCRUBBED, "1")
+    note(db, Some(Spared::Nothing))
+}
+
+/// Notes what is left to clean up, and what of the copies stays as it is; `None` once it is done.
+pub(super) fn note(db: &Connection, left: Option<Spared>) -> rusqlite::Result<()> {
+    let note = match left {
+        None => "0",
+        Some(Spared::Nothing) => "1",
+        Some(Spared::Replaced) => "2",
+        Some(Spared::SetAside) => "3",
+    };
+    set_meta(db, UNSCRUBBED, note)
+}
+
+/// What [`note`] noted.
+pub(super) fn unscrubbed(db: &Connection) -> rusqlite::Result<Option<Spared>> {
+    Ok(match meta(db, UNSCRUBBED)?.as_deref() {
+        Some("1") => Some(Spared::Nothing),
+        Some("2") => Some(Spared::Replaced),
+        Some("3") => Some(Spared::SetAside),
+        _ => None,
+    })
 }
 
 /// The turns of episodes, each once, in the order of their uids.

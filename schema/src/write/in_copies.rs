@@ -6,9 +6,9 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 use super::exclusion::{erase, exclude_session};
-use super::forget::{UNSCRUBBED, forget_again, leave_unscrubbed, scrub};
+use super::forget::{forget_again, leave_unscrubbed, note, scrub, unscrubbed};
 use crate::ids::TurnUid;
-use crate::migrate::{meta, set_meta, version};
+use crate::migrate::version;
 use crate::open;
 use crate::query::settings::stored_tombstones;
 use crate::rows::SessionKey;
@@ -58,9 +58,9 @@ pub(crate) fn forget_in_copy(path: &Path, unwanted: &Unwanted) -> rusqlite::Resu
         leave_unscrubbed(&tx)?;
     }
     tx.commit()?;
-    if meta(&db, UNSCRUBBED)?.as_deref() == Some("1") {
+    if unscrubbed(&db)?.is_some() {
         scrub(&db)?;
-        set_meta(&db, UNSCRUBBED, "0")?;
+        note(&db, None)?;
     }
     // One file again, without a log beside it.
     db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))

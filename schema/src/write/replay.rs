@@ -68,24 +68,23 @@ impl Writer {
                 "what you forgot was in the memory again, as in an older copy, and is deleted"
             );
         }
-        let was_killed = meta(&self.db, forget::UNSCRUBBED).map_err(sqlite)?.as_deref() == Some("1");
-        if removed > 0 || was_killed {
+        let left = forget::unscrubbed(&self.db).map_err(sqlite)?;
+        if removed > 0 || left.is_some() {
             let emptied = self.scrub().and_then(|()| empty_log(&self.db)).map_err(sqlite)?;
-            let spared = match (position.is_some(), was_killed) {
+            let spared = match (position.is_some(), left) {
                 // Of a database that was made anew just now the damaged file stays: it may be all that is left of others.
                 (false, _) => Spared::SetAside,
                 // What a restore set aside knew of the forgetting.
-                (true, false) => Spared::Replaced,
-                (true, true) => Spared::Nothing,
+                (true, None) => Spared::Replaced,
+                (true, Some(spared)) => spared,
             };
             let unwanted = Unwanted::of(&self.db).map_err(sqlite)?;
-            forget_in_copies(&path, &unwanted, spared).map_err(|source| OpenError::Io {
-                act: "remove the old copies of",
-                path: path.clone(),
-                source,
-            })?;
-            // Where another program reads the log, upkeep ends it.
-            set_meta(&self.db, forget::UNSCRUBBED, if emptied { "0" } else { "1" }).map_err(sqlite)?;
+            let cleaned = forget_in_copies(&path, &unwanted, spared);
+            if let Err(error) = &cleaned {
+                tracing::warn!(%error, "a copy of the database still holds what you forgot; it is tried again");
+            }
+            // Where another program reads the log, or a copy can't be rewritten now, upkeep ends it.
+            forget::note(&self.db, (!emptied || cleaned.is_err()).then_some(spared)).map_err(sqlite)?;
         }
         self.journal.skip_to(followed);
         let news = told.news(&self.db).map_err(sqlite)?;
