@@ -11,7 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{CopyError, OpenError};
-use crate::open::{self, is_about_index, quick_check};
+use crate::open;
 use crate::units::UnixMillis;
 use crate::{migrate, system, vec_extension};
 
@@ -182,15 +182,8 @@ fn look_through(db: &Connection, path: &Path) -> Result<Contents, CopyError> {
         detail,
     };
     let told = |error: rusqlite::Error| damaged(crate::SqliteError::from(error).to_string());
-    let findings = match quick_check(db) {
-        // The full-text index is made anew at the next opening.
-        Err(error) if open::is_of_index(&error) => Vec::new(),
-        findings => findings.map_err(told)?,
-    };
-    match findings
-        .into_iter()
-        .find(|finding| finding != "ok" && !is_about_index(finding))
-    {
+    // The full-text index is made anew at the next opening.
+    match open::look_through(db).map_err(told)?.damage {
         Some(finding) => Err(damaged(finding)),
         None => contents(db).map_err(told),
     }

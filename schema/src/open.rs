@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::copy::{migration_copies, with_suffix};
 use crate::error::OpenError;
 use crate::migrate::{self, LATEST};
+use crate::recovery;
 use crate::restore;
 use crate::system;
 use crate::vec_extension;
@@ -83,6 +84,11 @@ fn open_whole(path: &Path) -> Result<OpenedWriter, OpenError> {
     prepare_folder(path)?;
     let lock = lock_file(path)?;
     finish_restore(path)?;
+    recovery::finish(path).map_err(|source| OpenError::Io {
+        act: "put the rebuilt database in the place of",
+        path: path.to_owned(),
+        source,
+    })?;
     create_private(path)?;
     let mut db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(OpenError::at(path, "open"))?;
@@ -200,17 +206,66 @@ fn check_after_crash(db: &Connection, path: &Path) -> Result<bool, OpenError> {
 /// # Errors
 /// [`OpenError::Corrupt`] where anything else is.
 pub(crate) fn check(db: &Connection, path: &Path) -> Result<bool, OpenError> {
-    let findings = match quick_check(db) {
-        Err(error) if is_of_index(&error) => return Ok(true),
-        findings => findings.map_err(OpenError::at(path, "check"))?,
-    };
-    match findings.iter().find(|finding| *finding != "ok" && !is_about_index(finding)) {
-        Some(finding) => Err(OpenError::Corrupt {
+    let found = look_through(db).map_err(OpenError::at(path, "check"))?;
+    match found.damage {
+        Some(detail) => Err(OpenError::Corrupt {
             path: path.to_owned(),
-            detail: finding.clone(),
+            detail,
         }),
-        None => Ok(findings.iter().any(|finding| finding != "ok")),
+        None => Ok(found.index_damaged),
     }
+}
+
+/// What a look through a database found.
+pub(crate) struct Looked {
+    /// The full-text index is damaged, which is made anew of the rows.
+    pub(crate) index_damaged: bool,
+    /// What else is damaged, in SQLite's words; nothing makes that anew.
+    pub(crate) damage: Option<String>,
+}
+
+/// Looks through a database, on past what is found of the full-text index.
+///
+/// # Errors
+/// What SQLite reports.
+pub(crate) fn look_through(db: &Connection) -> rusqlite::Result<Looked> {
+    let (findings, mut index_damaged) = match quick_check(db) {
+        Err(error) if is_of_index(&error) => (Vec::new(), true),
+        findings => (findings?, false),
+    };
+    index_damaged |= findings.iter().any(|finding| is_about_index(finding));
+    let is_other = |finding: &String| finding != "ok" && !is_about_index(finding);
+    let mut damage = findings.into_iter().find(is_other);
+    if index_damaged && damage.is_none() {
+        // The check ended at the index, or had no room for more than its faults.
+        for table in tables_but_the_index(db)? {
+            damage = damage.or(check_table(db, &table)?);
+        }
+    }
+    Ok(Looked { index_damaged, damage })
+}
+
+/// The tables with rows, but for those in which FTS5 keeps its index.
+fn tables_but_the_index(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    db.prepare(
+        r"SELECT name FROM sqlite_schema
+          WHERE type = 'table' AND name NOT LIKE 'episodes\_fts%' ESCAPE '\' AND sql NOT LIKE 'CREATE VIRTUAL%'",
+    )?
+    .query_map([], |row| row.get(0))?
+    .collect()
+}
+
+/// What is damaged in a table and its indexes.
+fn check_table(db: &Connection, table: &str) -> rusqlite::Result<Option<String>> {
+    let mut found = None;
+    db.pragma(None, "quick_check", table, |row| {
+        let finding: String = row.get(0)?;
+        if finding != "ok" {
+            found.get_or_insert(finding);
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// The first findings of SQLite's quick check; `ok` alone if there are none.

@@ -26,12 +26,12 @@ use crate::copy::with_suffix;
 use crate::error::OpenError;
 use crate::kept::newest_first;
 use crate::migrate::{LATEST, meta, set_meta, version};
-use crate::open::{self, APPLICATION_ID, CLEAN_SHUTDOWN, quick_check};
+use crate::open::{self, APPLICATION_ID, CLEAN_SHUTDOWN};
 use crate::system;
 use crate::units::UnixMillis;
 use crate::write::{self, Writer};
-pub(crate) use aside::is_of_recovery;
 pub use aside::set_aside_files;
+pub(crate) use aside::{finish, is_of_recovery};
 use salvage::{SalvageError, Salvaged};
 
 /// Key in `_meta`: what the database was made of after the last damage.
@@ -64,7 +64,6 @@ pub struct Recovery {
 /// # Errors
 /// As [`Writer::open`]; where it can't be made anew, the damaged file is as it was.
 pub fn open_or_rebuild(path: &Path, now: UnixMillis) -> Result<Writer, OpenError> {
-    aside::finish(path).map_err(io_error("put the rebuilt database in the place of", path))?;
     match Writer::open(path) {
         Err(OpenError::Corrupt { detail, .. }) => {
             set_aside_and_rebuild(path, now, &detail)?;
@@ -151,13 +150,13 @@ fn salvage_into(damaged: &Path, temporary: &Path, recovery: &mut Recovery) -> Re
     Ok(())
 }
 
-/// Whether a backup is whole and of a version that this program reads.
+/// Whether a backup is whole, but for what is made anew of its rows, and of a version that this program reads.
 fn is_good(backup: &Path) -> bool {
     let look = || -> rusqlite::Result<bool> {
         let db = Connection::open_with_flags(backup, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         let application: i32 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
         let known = application == APPLICATION_ID && (1..=LATEST).contains(&version(&db)?);
-        Ok(known && quick_check(&db)? == ["ok"])
+        Ok(known && open::look_through(&db)?.damage.is_none())
     };
     let good = look().unwrap_or(false);
     if !good {

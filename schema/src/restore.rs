@@ -65,7 +65,8 @@ pub enum RestoreError {
 /// # Errors
 /// [`RestoreError`].
 pub fn restore(database: &Path, copy: &Path, stamp: &str) -> Result<Restored, RestoreError> {
-    let was_there = database.exists();
+    // What can't be told is no reason to take it for gone.
+    let was_there = !matches!(database.try_exists(), Ok(false));
     if was_there {
         // An older version may have been at work last, which keeps no journal: opening tells the journal what it did. Where the
         // database can't be opened, the journal knows what it knows.
@@ -110,10 +111,10 @@ const STEPS: [Step; 4] = [set_database_aside, set_log_aside, put_in_place, clear
 
 /// Finishes a restore that counts, if there is one. Gives where the database is that was there before.
 pub(crate) fn finish(database: &Path) -> std::io::Result<Option<PathBuf>> {
-    if !with_suffix(database, READY).exists() {
+    if !with_suffix(database, READY).try_exists()? {
         return Ok(None);
     }
-    let (aside, there) = (aside(database)?, database.exists());
+    let (aside, there) = (aside(database)?, database.try_exists()?);
     STEPS.iter().try_for_each(|step| step(database))?;
     Ok(Some(aside).filter(|aside| there || aside.exists()))
 }
@@ -134,10 +135,10 @@ fn aside(database: &Path) -> std::io::Result<PathBuf> {
 
 fn set_database_aside(database: &Path) -> std::io::Result<()> {
     let aside = aside(database)?;
-    if !database.exists() {
+    if !database.try_exists()? {
         return Ok(());
     }
-    if aside.exists() {
+    if aside.try_exists()? {
         // Made since by a program that knows nothing of this: it is kept as well.
         let suffix = format!("{REPLACED}again");
         return fs_err::rename(database, free_name(database, &suffix));
@@ -148,7 +149,7 @@ fn set_database_aside(database: &Path) -> std::io::Result<()> {
 /// The log goes with its database: under the new one it would be taken for the new one's.
 fn set_log_aside(database: &Path) -> std::io::Result<()> {
     let (log, aside) = (with_suffix(database, "-wal"), with_suffix(&aside(database)?, "-wal"));
-    if log.exists() && !aside.exists() {
+    if log.try_exists()? && !aside.try_exists()? {
         fs_err::rename(&log, &aside)?;
     }
     for suffix in ["-wal", "-shm"] {
@@ -163,7 +164,7 @@ fn set_log_aside(database: &Path) -> std::io::Result<()> {
 
 fn put_in_place(database: &Path) -> std::io::Result<()> {
     let ready = with_suffix(database, READY);
-    if ready.exists() {
+    if ready.try_exists()? {
         fs_err::rename(ready, database)?;
     }
     sync_folder(database)
@@ -178,7 +179,7 @@ fn clear_up(database: &Path) -> std::io::Result<()> {
 /// # Errors
 /// The file system's.
 pub(crate) fn give_up(database: &Path) -> std::io::Result<()> {
-    if with_suffix(database, READY).exists() {
+    if with_suffix(database, READY).try_exists()? {
         return Ok(());
     }
     clear_up(database)

@@ -135,7 +135,7 @@ impl Writer {
         })
     }
 
-    /// Counts a use by the user's own act (a `show`, an MCP call): `access_count` and `accessed_at`.
+    /// Counts a use by the user's own act (a `show`): `access_count` and `accessed_at`.
     ///
     /// # Errors
     /// What SQLite reports; an episode that is gone is none.

@@ -53,7 +53,9 @@ pub(super) fn name(path: &Path, now: UnixMillis) -> rusqlite::Result<PathBuf> {
         1 => named.clone(),
         _ => with_suffix(&named, &format!(".{number}")),
     });
-    Ok(candidates.find(|name| !name.exists()).unwrap_or(named))
+    Ok(candidates
+        .find(|name| matches!(name.try_exists(), Ok(false)))
+        .unwrap_or(named))
 }
 
 /// Puts the database that is whole at `temporary` in the place of the damaged one at `path`, which goes to `aside`.
@@ -77,9 +79,9 @@ pub(super) fn swap(path: &Path, temporary: &Path, aside: &Path) -> io::Result<()
 ///
 /// # Errors
 /// The file system's error.
-pub(super) fn finish(path: &Path) -> io::Result<()> {
+pub(crate) fn finish(path: &Path) -> io::Result<()> {
     let rebuilt = with_suffix(path, REBUILT);
-    if rebuilt.exists() && !path.exists() {
+    if rebuilt.try_exists()? && !path.try_exists()? {
         tracing::warn!("a rebuilt database takes the place of the damaged one, which an earlier start did not come to");
         fs_err::rename(&rebuilt, path)?;
         system::sync_folder_of(path)?;
@@ -90,7 +92,7 @@ pub(super) fn finish(path: &Path) -> io::Result<()> {
 
 /// Makes a damaged file private and moves it.
 fn move_if_there(from: &Path, to: &Path) -> io::Result<()> {
-    if !from.exists() {
+    if !from.try_exists()? {
         return Ok(());
     }
     system::tighten_file(from)?;

@@ -199,8 +199,11 @@ fn visible_after(db: &Connection, after: EpisodeId, limit: usize) -> rusqlite::R
 pub(super) fn rebuild(db: &mut Connection) -> rusqlite::Result<()> {
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     tx.execute_batch("DROP TABLE IF EXISTS episodes_fts_vocab; DROP TABLE IF EXISTS episodes_fts;")?;
-    let full_text = MIGRATIONS.iter().find(|migration| migration.name == FULL_TEXT);
-    tx.execute_batch(full_text.map_or("", |migration| migration.sql))?;
+    let full_text = MIGRATIONS
+        .iter()
+        .find(|migration| migration.name == FULL_TEXT)
+        .expect("invariant: a migration makes the index");
+    tx.execute_batch(full_text.sql)?;
     lengths::clear(&tx)?;
     insert_stored(&tx, &visible_after(&tx, EpisodeId(0), i64::MAX as usize)?)?;
     set_meta(&tx, INDEX_ANALYSIS, &ANALYSIS_VERSION.to_string())?;

@@ -34,26 +34,6 @@ impl Writer {
             Ok(())
         })
     }
-
-    /// Follows a renamed file, so that it is not read again. A source that is already known at `to` is replaced.
-    ///
-    /// # Errors
-    /// What SQLite reports; an unknown path is none.
-    pub fn rename_source(&mut self, from: &str, to: &str) -> Result<(), QueryError> {
-        self.within("rename a source", |db| {
-            let known: Option<SourceId> = db
-                .prepare_cached("SELECT id FROM sources WHERE path = :from")?
-                .query_row([from], |row| row.get(0))
-                .optional()?;
-            let Some(id) = known.filter(|_| from != to) else {
-                return Ok(());
-            };
-            db.prepare_cached("DELETE FROM sources WHERE path = :to")?.execute([to])?;
-            db.prepare_cached("UPDATE sources SET path = :to, missing = 0 WHERE id = :id")?
-                .execute(named_params! {":to": to, ":id": id})?;
-            Ok(())
-        })
-    }
 }
 
 /// Stores a source's position and adds to its counters; a new generation begins them anew, as does what is whole.

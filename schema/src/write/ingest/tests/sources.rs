@@ -124,23 +124,15 @@ fn the_source_goes_along_with_its_turns() {
 }
 
 #[test]
-fn sources_go_missing_and_are_renamed() {
+fn sources_go_missing_and_come_back() {
     let mut store = Store::new();
     store.fill(&["one"]);
     let path = batch(Vec::new()).source.path;
     store.writer.mark_source_missing(&path, true).expect("marks");
     assert_eq!(store.reader().stats().expect("counts").missing_sources, 1);
     assert_eq!(store.found("one").len(), 1, "episodes of a missing source stay");
-    store.writer.rename_source(&path, "/new.jsonl").expect("renames");
-    store
-        .writer
-        .rename_source("/unknown.jsonl", "/new.jsonl")
-        .expect("has nothing to do");
-    let sources = store.reader().sources().expect("reads");
-    assert_eq!(
-        sources.iter().map(|row| (row.path.as_str(), row.missing)).collect::<Vec<_>>(),
-        [("/new.jsonl", false)]
-    );
+    store.writer.mark_source_missing(&path, false).expect("marks");
+    assert_eq!(store.reader().stats().expect("counts").missing_sources, 0);
 }
 
 #[test]
