@@ -33,6 +33,8 @@ pub(crate) struct Journal {
     last: Number,
     length: u64,
     length_when_compact: u64,
+    /// Whether a part of a line that failed may stand behind `length`.
+    is_torn: bool,
 }
 
 /// Where a journal stood: see [`Journal::take_back`].
@@ -72,6 +74,7 @@ impl Journal {
             last: contents.lines.iter().map(|line| line.number).max().unwrap_or_default(),
             length: contents.length,
             length_when_compact: contents.length,
+            is_torn: false,
         };
         if contents.torn || contents.damaged > 0 {
             tracing::warn!(
@@ -130,8 +133,12 @@ impl Journal {
             self.last += 1;
             text.push_str(&line::write(self.last, choice)?);
         }
+        if self.is_torn {
+            self.cut(before.0)?;
+        }
         if let Err(error) = self.add(text.as_bytes()) {
-            // The first error is what counts; a part of a line that stays is cut off at the next opening.
+            // The first error is what counts. A part of a line that stays is cut off before the next, or at the next opening.
+            self.is_torn = true;
             drop(self.cut(before.0));
             return Err(error);
         }
@@ -159,6 +166,7 @@ impl Journal {
         file.set_len(length)?;
         file.sync_all()?;
         self.length = length;
+        self.is_torn = false;
         Ok(())
     }
 
@@ -180,6 +188,7 @@ impl Journal {
         system::sync_folder_of(&self.path)?;
         self.length = text.len() as u64;
         self.length_when_compact = self.length;
+        self.is_torn = false;
         Ok(())
     }
 }
