@@ -115,15 +115,27 @@ pub(crate) fn make(
 fn make_daily(database: &Path, keep: usize, pace: &mut dyn FnMut() -> ControlFlow<()>) -> Result<(), BackupError> {
     let target = backup_path(database, &stamp(clock::now()), true);
     let copy = copy(database, &target, pace)?;
-    let old = backups(database, true);
-    let too_many = (old.len() + 1).saturating_sub(keep);
-    old.iter().take(too_many).try_for_each(|path| remove_copy(path))?;
     let failed = |source| BackupError::Copy {
         path: target.clone(),
         source,
     };
     copy.put_at(&target).map_err(failed)?;
+    // Only now: whoever kills this keeps one more, not one less.
+    let old: Vec<PathBuf> = backups(database, true).into_iter().filter(|path| *path != target).collect();
+    let too_many = (old.len() + 1).saturating_sub(keep);
+    old.iter().take(too_many).try_for_each(|path| remove_copy(path))?;
     Ok(())
+}
+
+/// Whether the last daily backup of `database` is old enough at `now`, and something has changed since.
+fn is_due(database: &Path, every: Duration, now: UnixMillis) -> bool {
+    // One from the future was made before the clock was set back: it tells nothing of when the next is due.
+    let is_past = |path: &PathBuf| made_at(path).is_some_and(|made| made <= now);
+    let Some(last) = backups(database, true).into_iter().rev().find(is_past) else {
+        return true;
+    };
+    let is_old = made_at(&last).is_none_or(|made| (now.0 - made.0).unsigned_abs() >= every.as_millis() as u64);
+    is_old && Contents::of(database).map(|now| now.state).ok() != Contents::of(&last).map(|then| then.state).ok()
 }
 
 fn copy(database: &Path, target: &Path, pace: &mut dyn FnMut() -> ControlFlow<()>) -> Result<FreshCopy, BackupError> {
@@ -240,15 +252,7 @@ impl Backups {
     /// Whether the last one is old enough and something has changed since.
     async fn is_due(&self) -> bool {
         let (database, every) = (self.database.clone(), self.settings.every);
-        let due = tokio::task::spawn_blocking(move || {
-            let Some(last) = backups(&database, true).pop() else {
-                return true;
-            };
-            let age = made_at(&last).map(|made| clock::now().0 - made.0);
-            // A clock that was set back makes one more, not none for years.
-            let is_old = age.is_none_or(|age| age < 0 || age.unsigned_abs() >= every.as_millis() as u64);
-            is_old && Contents::of(&database).map(|now| now.state).ok() != Contents::of(&last).map(|then| then.state).ok()
-        });
+        let due = tokio::task::spawn_blocking(move || is_due(&database, every, clock::now()));
         due.await.unwrap_or(false)
     }
 
@@ -321,6 +325,24 @@ mod tests {
         assert!(kept.iter().any(|path| path.contains("2026-01-05")) && kept.iter().any(|path| path.contains("2026-01-04")));
         assert_eq!(backups(&database, false).len(), 4);
         assert_eq!(status(&database)["count"], 4);
+    }
+
+    #[test]
+    fn one_is_due_a_day_later_also_after_the_clock_was_set_back() {
+        let place = tempfile::tempdir().unwrap();
+        let database = place.path().join("memory.db");
+        let mut writer = Writer::open(&database).unwrap();
+        let day = Duration::from_hours(24);
+        let later = |hours: i64| UnixMillis(clock::now().0 + hours * 3_600_000);
+        assert!(is_due(&database, day, later(0)), "there is none");
+        make_daily(&database, 3, &mut go_on).unwrap();
+        assert!(!is_due(&database, day, later(25)), "nothing has changed");
+        writer.exclude_path("/secret", later(0)).unwrap();
+        assert!(!is_due(&database, day, later(1)) && is_due(&database, day, later(25)));
+        // The clock stood a month ahead.
+        let made = backups(&database, true).pop().unwrap();
+        fs_err::copy(&made, backup_path(&database, &stamp(later(24 * 30)), true)).unwrap();
+        assert!(!is_due(&database, day, later(1)) && is_due(&database, day, later(25)));
     }
 
     #[test]

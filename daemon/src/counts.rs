@@ -30,13 +30,15 @@ pub(crate) enum Count {
     UpkeepFailed,
     /// A daily backup failed.
     BackupFailed,
+    /// What is beyond the bounds of retention could not be removed.
+    RetentionFailed,
     /// A job panicked.
     JobPanicked,
 }
 
 impl Count {
     /// All of them, in the order in which `status` shows them.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::HookGaveUp,
         Self::HookKeptSilent,
         Self::ChangesOverflowed,
@@ -48,6 +50,7 @@ impl Count {
         Self::UseNotTold,
         Self::UpkeepFailed,
         Self::BackupFailed,
+        Self::RetentionFailed,
         Self::JobPanicked,
     ];
 
@@ -65,6 +68,7 @@ impl Count {
             Self::UseNotTold => "use-not-told",
             Self::UpkeepFailed => "upkeep-failed",
             Self::BackupFailed => "backup-failed",
+            Self::RetentionFailed => "retention-failed",
             Self::JobPanicked => "job-panicked",
         }
     }

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::causes::with_causes;
 use crate::clock;
 use crate::codes::SharedCodes;
+use crate::counts::Count;
 use crate::instructions::Due;
 use crate::politeness::Politeness;
 use crate::progress::Progress;
@@ -125,6 +126,7 @@ impl Retention {
                 Ok(0) => {}
                 Ok(turns) => tracing::info!(turns, "retention removed turns"),
                 Err(RetentionError::Store(error)) => {
+                    self.progress.count(Count::RetentionFailed, 1);
                     tracing::warn!(error = %with_causes(&error), "retention rests, and tries again");
                 }
                 // The daemon is stopping.
