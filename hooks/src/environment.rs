@@ -33,9 +33,10 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads the surroundings of this process; `None` where the user has no home folder.
+    /// Reads the surroundings of this process; `None` where the user has no home folder, or a relative one: it would be another
+    /// in each working folder.
     pub fn from_process() -> Option<Self> {
-        let base = BaseDirs::new()?;
+        let base = BaseDirs::new().filter(|base| base.home_dir().is_absolute())?;
         Some(Self {
             data_home: base.data_dir().to_path_buf(),
             state_home: base.state_dir().unwrap_or_else(|| base.data_dir()).to_path_buf(),

@@ -11,6 +11,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
+use serde_json::Value;
 
 use crate::agent::{Act, Agent};
 use crate::protocol::{MAX_ID_BYTES, MAX_PATH_BYTES};
@@ -78,6 +79,41 @@ struct WirePayload {
     agent_id: Option<Lossy>,
 }
 
+impl WirePayload {
+    /// What can be read of it where a member has another type than it is known to have: a number for its digits, else nothing for it.
+    fn by_member(json: &[u8]) -> Option<Self> {
+        let members: serde_json::Map<String, Value> = serde_json::from_slice(json).ok()?;
+        let lossy = |value: &Value| match value {
+            Value::String(text) => Some(Lossy(text.clone())),
+            Value::Number(number) => Some(Lossy(number.to_string())),
+            _ => None,
+        };
+        let text = |name: &str| members.get(name).and_then(lossy);
+        Some(Self {
+            hook_event_name: text("hook_event_name")?,
+            session_id: text("session_id"),
+            conversation_id: text("conversation_id"),
+            session_id_in_camel_case: text("sessionId"),
+            prompt: text("prompt"),
+            source: text("source"),
+            workspace_roots: members
+                .get("workspace_roots")
+                .and_then(Value::as_array)
+                .map(|roots| roots.iter().filter_map(lossy).collect()),
+            cwd: text("cwd"),
+            prompt_id: text("prompt_id"),
+            generation_id: text("generation_id"),
+            turn_id: text("turn_id"),
+            transcript_path: text("transcript_path"),
+            // Whatever it is, it tells a subagent.
+            agent_id: members
+                .get("agent_id")
+                .filter(|id| !id.is_null())
+                .map(|id| lossy(id).unwrap_or_else(|| Lossy(id.to_string()))),
+        })
+    }
+}
+
 impl Payload {
     /// Whether the daemon is to be asked what is remembered.
     pub(crate) fn asks(&self) -> bool {
@@ -87,7 +123,7 @@ impl Payload {
     /// Reads what `agent` wrote on stdin.
     pub(crate) fn parse(stdin: &[u8], agent: Agent) -> Option<Self> {
         let json = stdin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdin);
-        let wire: WirePayload = serde_json::from_slice(json).ok()?;
+        let wire = serde_json::from_slice(json).ok().or_else(|| WirePayload::by_member(json))?;
         let from_subagent = wire.agent_id.is_some_and(|id| !id.0.is_empty());
         let sessions = [wire.session_id, wire.conversation_id, wire.session_id_in_camel_case];
         let session = sessions.into_iter().flatten().find(|session| !session.0.is_empty())?;

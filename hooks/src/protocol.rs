@@ -69,16 +69,18 @@ impl fmt::Display for ProtocolError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong { max_bytes } => write!(formatter, "the line is longer than {max_bytes} bytes"),
-            Self::Malformed { column } => write!(formatter, "no protocol line, see column {column}"),
+            Self::Malformed { column: 0 } => formatter.write_str("this is no line of the protocol"),
+            Self::Malformed { column } => write!(formatter, "this is no line of the protocol from column {column} on"),
             Self::Version { found } => write!(formatter, "protocol version {found} is not spoken here, only {VERSION}"),
             Self::UnknownOperation { op } => write!(formatter, "unknown operation {op:?}"),
             Self::MemberTooLong { op, member, max_bytes } => {
                 write!(formatter, "{member:?} of operation {op:?} is longer than {max_bytes} bytes")
             }
+            Self::Invalid { op, column: 0 } => write!(formatter, "a member of operation {op:?} is missing or wrong"),
             Self::Invalid { op, column } => {
                 write!(
                     formatter,
-                    "a member of operation {op:?} is missing or wrong, see column {column}"
+                    "a member of operation {op:?} is missing or wrong, at column {column}"
                 )
             }
         }

@@ -33,6 +33,26 @@ fn a_whole_payload_is_read() {
     assert_eq!(parse(stdin.to_string().as_bytes()), Some(expected));
 }
 
+#[rstest]
+#[case::a_number(r#","turn_id":7,"cwd":"/c""#, Some("7"), Some("/c"))]
+#[case::an_object(r#","turn_id":{"a":1},"cwd":["/c"]"#, None, None)]
+#[case::roots_of_another_kind(r#","workspace_roots":{"a":"/d"},"cwd":"/c""#, None, Some("/c"))]
+fn a_member_of_another_type_costs_that_member(#[case] members: &str, #[case] id: Option<&str>, #[case] cwd: Option<&str>) {
+    let stdin = format!(r#"{{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"why?"{members}}}"#);
+    let payload = parse(stdin.as_bytes()).unwrap();
+    assert_eq!(payload.prompt, "why?");
+    assert_eq!((payload.prompt_id.as_deref(), payload.cwd.as_deref()), (id, cwd));
+}
+
+#[rstest]
+#[case::a_prompt(r#""session_id":"s","hook_event_name":"UserPromptSubmit","prompt":["why?"]"#)]
+#[case::an_event(r#""session_id":"s","hook_event_name":1,"prompt":"why?""#)]
+#[case::a_session(r#""session_id":{},"hook_event_name":"UserPromptSubmit","prompt":"why?""#)]
+#[case::a_subagent(r#""session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"why?","agent_id":{}"#)]
+fn without_a_member_that_it_needs_it_is_nothing(#[case] members: &str) {
+    assert_eq!(parse(format!("{{{members}}}").as_bytes()), None);
+}
+
 #[test]
 fn a_codex_payload_is_read() {
     let stdin = br#"{"session_id":"s1","turn_id":"t","transcript_path":null,"cwd":"/c","hook_event_name":"UserPromptSubmit",
