@@ -101,7 +101,7 @@ pub(crate) fn show(reader: &Reader, id: &str) -> Result<(Value, remembrancer_sch
 fn find(reader: &Reader, id: &str) -> Result<EpisodeText, ControlError> {
     if id.len() < SHORTEST_PREFIX || !id.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return Err(ControlError::Unknown(format!(
-            "{id} is no id: one is given by its first {SHORTEST_PREFIX} hexadecimal digits or more"
+            "{id:?} is no id: one is given by its first {SHORTEST_PREFIX} hexadecimal digits or more"
         )));
     }
     let mut found = reader.find_episode(id)?;
@@ -176,8 +176,13 @@ pub(crate) fn resume(writer: &mut Writer) -> Result<Value, ControlError> {
 /// Keeps what happens below `path` out of the memory, and hides what is in it already.
 ///
 /// # Errors
-/// The store's error.
+/// [`ControlError::Senseless`] where `path` is no whole path: an empty one would hide everything; the store's error.
 pub(crate) fn exclude(writer: &mut Writer, path: &str, now: UnixMillis) -> Result<Value, ControlError> {
+    if !std::path::Path::new(path).is_absolute() {
+        return Err(ControlError::Senseless(format!(
+            "{path:?} is no whole path of a folder, which begins with /"
+        )));
+    }
     let hidden = writer.exclude_path(path, now)?;
     Ok(json!({"excluded": path, "hidden": hidden}))
 }

@@ -276,7 +276,7 @@ impl Shared {
             newest: setup.config.transcripts.newest,
             rescan: setup.config.transcripts.rescan,
             politeness: self.politeness.clone(),
-            home: setup.home.clone(),
+            folders: Folders::new(setup.home.clone()),
             known,
             writer: store.writer.clone(),
             background: store.background.clone(),
@@ -337,6 +337,7 @@ impl Shared {
             background: store.background.clone(),
             mailbox: self.mailbox,
             backups,
+            pausing: tokio::sync::Mutex::default(),
             status: DaemonStatus {
                 started: clock::now(),
                 socket: setup.socket.path().to_owned(),

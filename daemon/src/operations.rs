@@ -39,6 +39,8 @@ pub(crate) struct Operations {
     pub backups: Backups,
     /// What `status` tells of the process.
     pub status: DaemonStatus,
+    /// Held while a pause begins or ends: what is in force must be what was stored last.
+    pub pausing: tokio::sync::Mutex<()>,
 }
 
 /// Why a request was not done.
@@ -123,6 +125,7 @@ impl Operations {
     }
 
     async fn pause(&self, until: Option<UnixMillis>) -> Result<Value, Refusal> {
+        let _one_at_a_time = self.pausing.lock().await;
         let pause = control::pause_until(until, clock::now())?;
         // Before the store is told: what the writer was given before that is stored when it answers, and what it is given from
         // now on is put off (`ingest_task`), so that nothing more is stored once this is answered.
@@ -142,6 +145,7 @@ impl Operations {
     }
 
     async fn resume(&self) -> Result<Value, Refusal> {
+        let _one_at_a_time = self.pausing.lock().await;
         let value = self.recaller.writer.call(control::resume).await??;
         self.recaller.progress.set_paused(None);
         self.mailbox.rescan();

@@ -139,16 +139,22 @@ impl Recaller {
         let recaller = self.clone();
         // A long prompt takes a while to read: that may hold up neither this runtime nor the other prompts.
         let reading = tokio::task::spawn_blocking(move || recaller.read(request, received_ns, deadline));
-        let search = match reading.await {
-            Ok(Some(search)) => search,
-            Ok(None) => {
+        let search = match tokio::time::timeout(deadline.remaining(), reading).await {
+            Ok(Ok(Some(search))) => search,
+            Ok(Ok(None)) => {
                 self.progress.not_asked(Reason::SecondFiring.as_str());
                 return RecallReply::nothing(Reason::SecondFiring.as_str());
             }
-            Err(_) => {
+            Ok(Err(_)) => {
                 self.progress.panicked();
                 self.progress.not_asked(Reason::Failed.as_str());
                 return RecallReply::nothing(Reason::Failed.as_str());
+            }
+            // No thread was free, or none had its turn.
+            Err(_) => {
+                self.progress.hooks_noted(backoff::end(&self.places.backoff_file()));
+                self.progress.not_asked(Reason::OUT_OF_TIME.as_str());
+                return RecallReply::nothing(Reason::OUT_OF_TIME.as_str());
             }
         };
         let asked = search.asked.clone();

@@ -46,7 +46,7 @@ pub(super) struct ExportArguments {
     /// What `exclude` hides as well.
     #[arg(long)]
     with_excluded: bool,
-    /// Replace the file if there is one.
+    /// Replace the file if there is one (and only a file).
     #[arg(long, short)]
     force: bool,
 }
@@ -110,6 +110,14 @@ fn to_stdout(reader: &Reader, ids: &[EpisodeId], arguments: &ExportArguments) ->
 
 /// Writes a new file; one that is there is replaced only where that was asked for, and only once the new one is whole.
 fn to_file(file: &Path, reader: &Reader, ids: &[EpisodeId], arguments: &ExportArguments) -> Result<Written, CliError> {
+    // A device, a pipe or a link is not replaced by a file, whatever is asked.
+    if arguments.force && fs_err::symlink_metadata(file).is_ok_and(|there| !there.is_file()) {
+        return Err(CliError::new(
+            Kind::Usage,
+            format!("{} is there and is no file, so it is not replaced", file.display()),
+        )
+        .with_hint("name another place, or write to standard output and say there where it goes"));
+    }
     let temporary = arguments.force.then(|| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         file.with_file_name(format!(".{name}.{}.part", std::process::id()))

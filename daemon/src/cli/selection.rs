@@ -42,7 +42,7 @@ impl Selection {
     /// What it names; `None` where nothing narrows it.
     ///
     /// # Errors
-    /// Where no time lies between its times, or a path can't be told.
+    /// Where no time lies between its times, a name is empty, or a path can't be told.
     pub(super) fn target(&self, surroundings: &Surroundings, now: UnixMillis) -> Result<Option<ForgetTarget>, CliError> {
         let path = self
             .path
@@ -60,6 +60,17 @@ impl Selection {
                 Kind::Usage,
                 "`--after` is not earlier than `--before`: no time lies between them",
             ));
+        }
+        let names = [
+            ("--session", &self.session),
+            ("--project", &self.project),
+            ("--matching", &self.matching),
+        ];
+        if let Some((name, _)) = names
+            .iter()
+            .find(|(_, value)| value.as_deref().is_some_and(|value| value.trim().is_empty()))
+        {
+            return Err(CliError::new(Kind::Usage, format!("`{name}` names nothing")));
         }
         let mut targets: Vec<ForgetTarget> = [
             self.session.clone().map(ForgetTarget::Session),

@@ -53,10 +53,17 @@ pub(crate) fn lower_this_thread() {
 pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = &'static str>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    // A file beyond the limit for one (`ulimit -f`) is an error of the write then, and not the end of the process.
+    let mut too_large = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
     Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => "SIGTERM",
-            _ = interrupt.recv() => "SIGINT",
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => return "SIGTERM",
+                _ = interrupt.recv() => return "SIGINT",
+                _ = hangup.recv() => return "SIGHUP",
+                _ = too_large.recv() => tracing::warn!("a file would be larger than this process may write (`ulimit -f`)"),
+            }
         }
     })
 }
