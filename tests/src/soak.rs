@@ -38,6 +38,9 @@ pub struct Plan {
     pub seed: u64,
     /// Sessions that begin.
     pub sessions: u32,
+    /// Turns that stand in the transcripts before the daemon is started: a store that is small against the caches of its
+    /// connections has the process grow with it.
+    pub history: u32,
     /// Prompts that are asked.
     pub prompts: u32,
     /// How long it is to take, if it is done sooner.
@@ -51,6 +54,7 @@ impl Plan {
     pub const SHORT: Self = Self {
         seed: 7,
         sessions: 40,
+        history: 100,
         prompts: 400,
         lasts: Duration::ZERO,
         samples: 40,
@@ -130,7 +134,12 @@ impl Outcome {
 pub fn live(sandbox: &Sandbox, plan: Plan, mut watch: impl FnMut(&Sample)) -> Outcome {
     let mut clock = Stopwatch::start();
     let mut world = World::new(sandbox, plan.seed);
+    world.begin_with(plan.history);
     let mut daemon = sandbox.start();
+    daemon.embed_all_within(Duration::from_mins(30));
+    world.was_read();
+    clock.lap("history");
+    let begun = clock.total();
     let mut numbers = Numbers::new(plan.seed + 1);
     let (mut hooks, mut shown, mut samples, mut restarts) = (Vec::new(), 0, Vec::new(), 0_u32);
     let (mut asked, mut taken) = (0, 0);
@@ -170,7 +179,7 @@ pub fn live(sandbox: &Sandbox, plan: Plan, mut watch: impl FnMut(&Sample)) -> Ou
             watch(&sample);
             samples.push(sample);
         }
-        wait_for_the_hour(&mut clock, plan, asked);
+        wait_for_the_hour(&mut clock, begun, plan, asked);
     }
     world.end();
     daemon.embed_all_within(Duration::from_mins(10));
@@ -219,9 +228,15 @@ fn ask(sandbox: &Sandbox, world: &World<'_>, numbers: &mut Numbers, at_once: u32
 }
 
 /// Spreads the prompts over the time that the plan lasts.
-fn wait_for_the_hour(clock: &mut Stopwatch, plan: Plan, asked: u32) {
-    clock.lap("life");
-    let passed: Duration = clock.total();
-    let due = plan.lasts * asked / plan.prompts;
-    std::thread::park_timeout(due.saturating_sub(passed));
+fn wait_for_the_hour(clock: &mut Stopwatch, begun: Duration, plan: Plan, asked: u32) {
+    let due = begun + plan.lasts * asked / plan.prompts;
+    // Parking may end at once: the threads that asked have left a token.
+    loop {
+        clock.lap("life");
+        let left = due.saturating_sub(clock.total());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::park_timeout(left);
+    }
 }

@@ -26,6 +26,9 @@ struct Arguments {
     /// Sessions that begin.
     #[arg(long, default_value_t = 1_000)]
     sessions: u32,
+    /// Turns that stand in the transcripts before
+    #[arg(long, default_value_t = 20_000)]
+    history: u32,
     /// Prompts that are asked.
     #[arg(long, default_value_t = 10_000)]
     prompts: u32,
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         Plan {
             seed: arguments.seed,
             sessions: arguments.sessions,
+            history: arguments.history,
             prompts: arguments.prompts,
             lasts: Duration::from_mins(arguments.minutes),
             samples: 120,

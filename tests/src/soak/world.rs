@@ -10,6 +10,8 @@ use crate::{Sandbox, Transcript, topic};
 
 /// Sessions that are open at once.
 const OPEN: usize = 12;
+/// Turns of a session that ended long ago.
+const OLD_TURNS: u32 = 50;
 /// When the first session begins (the first of January 2026), and how much later each begins than the one before: what is new in a
 /// fork is younger than what it repeats, or it would be taken for a copy.
 const BEGIN: i64 = 1_767_225_600_000;
@@ -48,6 +50,8 @@ pub(super) struct World<'a> {
     open: Vec<Session>,
     closed: Vec<Session>,
     begun: u32,
+    /// Of them, those of the past.
+    old: u32,
     /// The number of the next turn.
     next: u32,
     /// Turns that must be remembered, or must not.
@@ -70,10 +74,33 @@ impl<'a> World<'a> {
             open: Vec::new(),
             closed: Vec::new(),
             begun: 0,
+            old: 0,
             next: 0,
             truth: BTreeMap::new(),
             counts: BTreeMap::new(),
         }
+    }
+
+    /// Writes so many turns of sessions that ended long ago.
+    pub(super) fn begin_with(&mut self, turns: u32) {
+        let last = self.next + turns;
+        while self.next < last {
+            let mut session = Session {
+                transcript: self.fresh(),
+                turns: Vec::new(),
+                rest: None,
+                is_forked: false,
+                was_read: false,
+            };
+            for number in self.next..last.min(self.next + OLD_TURNS) {
+                session.transcript.topics(number..number + 1);
+                session.turns.push((number, session.length()));
+                self.truth.insert(number, true);
+                self.next += 1;
+            }
+            self.closed.push(session);
+        }
+        self.old = self.begun;
     }
 
     /// The project of all sessions.
@@ -81,9 +108,9 @@ impl<'a> World<'a> {
         &self.cwd
     }
 
-    /// Sessions that were begun.
+    /// Sessions that were begun, without those of the past.
     pub(super) fn begun(&self) -> u32 {
-        self.begun
+        self.begun - self.old
     }
 
     /// Turns that were written.
@@ -94,7 +121,11 @@ impl<'a> World<'a> {
     /// What was done, by name.
     pub(super) fn done(&self) -> Vec<(&'static str, u32)> {
         let mut done: Vec<_> = self.counts.iter().map(|(name, times)| (*name, *times)).collect();
-        done.extend([("sessions", self.begun), ("turns", self.next)]);
+        done.extend([
+            ("sessions", self.begun()),
+            ("turns of the past", self.old * OLD_TURNS),
+            ("turns", self.next),
+        ]);
         done
     }
 
