@@ -102,7 +102,7 @@ fn a_missing_file_is_named(#[case] name: &str) {
 #[case::config("config.json", "not readable")]
 #[case::tokenizer("tokenizer.json", "not readable")]
 #[case::weights("model.safetensors", "truncated")]
-fn a_truncated_file_is_named(#[case] name: &str, #[case] reason: &str) {
+fn tc_42_a_truncated_file_is_named(#[case] name: &str, #[case] reason: &str) {
     let folder = Model::new().folder();
     let bytes = fs_err::read(folder.path().join(name)).unwrap();
     for length in [0, 7, bytes.len() / 2, bytes.len() - 1] {

@@ -240,4 +240,13 @@ fn tc_42_without_its_model_recall_goes_on_by_words() {
             .unwrap()
             .contains("/nowhere/at/all")
     );
+    daemon.stop(rustix::process::Signal::TERM);
+    // With a model again, what was stored without one gets its vectors.
+    sandbox.configure("");
+    let daemon = sandbox.start();
+    daemon.wait_for_model();
+    daemon.embed_all();
+    assert_eq!(daemon.status()["embedded"], 5);
+    let reply = daemon.recall("asks again", &sandbox.project("shop"), &topic(3).0);
+    assert!(reply.context.contains("case3"), "{reply:?}");
 }

@@ -24,13 +24,20 @@ fn tc_15_a_deleted_transcript_keeps_its_episodes() {
     assert_eq!(daemon.status()["episodes"], 3);
     let reply = daemon.recall("asks", &sandbox.project("shop"), &topic(1).0);
     assert!(reply.context.contains("case1"), "{reply:?}");
+    // What can't be read any more can be forgotten.
+    assert!(sandbox.run(&["forget", "--matching", "case2", "--yes"]).status.success());
+    let forgotten = daemon.recall("asks again", &sandbox.project("shop"), &topic(2).0);
+    assert!(
+        daemon.status()["episodes"] == 2 && !forgotten.context.contains("case2"),
+        "{forgotten:?}"
+    );
 
     transcript.topics(3..4);
     daemon.flush();
     let status = daemon.status();
     assert_eq!(
         (&status["episodes"], &status["transcripts_missing"]),
-        (&4.into(), &0.into()),
+        (&3.into(), &0.into()),
         "it is back, as another file"
     );
 }

@@ -117,6 +117,38 @@ fn tc_05_invalid_bytes_cost_their_characters_and_no_offset() {
 }
 
 #[test]
+fn tc_05_a_character_at_the_end_of_what_is_read_at_once_stays_whole() {
+    // What is read at once; see `CHUNK_BYTES` in the daemon.
+    const CHUNK: usize = 1 << 20;
+    let sandbox = sandbox!();
+    let mut transcript = sandbox.transcript("tail", "shop");
+    let line = transcript.prompt_line("Why is the price of HERE case78 shown twice in the basket?");
+    let (before, after) = line.split_once("HERE").unwrap();
+    // The first byte of a character of four is the last of the first mebibyte.
+    let filler = CHUNK - before.len() - 1;
+    let answer = transcript.answer_line(&"x ".repeat(filler / 4));
+    let padding = " ".repeat(filler - answer.len() - 1);
+    transcript
+        .raw(&answer)
+        .raw(&padding)
+        .raw("\n")
+        .raw(before)
+        .raw("😀")
+        .raw(after)
+        .answer(&topic(1).1);
+    assert_eq!(transcript.content().find('😀'), Some(CHUNK - 1));
+    let daemon = sandbox.start();
+    let found = prompts(&sandbox, &daemon);
+    assert!(
+        found
+            .iter()
+            .any(|prompt| prompt == "Why is the price of 😀 case78 shown twice in the basket?"),
+        "{found:?}"
+    );
+    assert_eq!(daemon.status()["skipped_lines"], 0);
+}
+
+#[test]
 fn tc_06_crlf_gives_the_episodes_of_lf() {
     let stored = |line_end: &str| {
         let sandbox = sandbox!();

@@ -87,6 +87,7 @@ fn tc_33_another_model_re_embeds_and_is_never_mixed() {
     store.embed();
     store.writer.set_embedding_model("wide", 16).expect("sets");
     assert_eq!(codes(&store), [], "no code of the old model is current");
+    assert_eq!(store.found("two").len(), 1, "words find it all the same");
     assert_eq!(
         store.reader().recently_accessed(Scope::All, 9).expect("reads").len(),
         3,
