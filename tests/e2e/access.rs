@@ -521,6 +521,8 @@ fn tc_29_a_snapshot_by_hard_links_stops_nothing_and_stays_as_it_was() {
     for (file, bytes) in &before {
         fs_err::write(data.join(file.file_name().unwrap()), bytes).unwrap();
     }
-    drop(sandbox.start());
+    let daemon = sandbox.start();
+    daemon.flush();
+    drop(daemon);
     assert_eq!(sandbox.episodes().len(), 5);
 }

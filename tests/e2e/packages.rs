@@ -89,7 +89,7 @@ fn all_below(folder: &Path) -> BTreeSet<PathBuf> {
 /// Where the links of a Markdown text lead that name no site, without the place within a page.
 fn relative_links(text: &str) -> Vec<&str> {
     let ends = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    ends.filter(|link| !link.contains("://"))
+    ends.filter(|link| !link.contains("://") && !link.contains('`'))
         .map(|link| link.split('#').next().unwrap_or_default())
         .filter(|link| !link.is_empty())
         .collect()

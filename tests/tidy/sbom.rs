@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
+use remembrancer_tests::skip;
 use serde_json::Value;
 
 use super::licences::metadata;
@@ -21,7 +22,7 @@ fn sbom(moment: &str) -> Option<String> {
         .env("CARGO", env!("CARGO"))
         .env("SOURCE_DATE_EPOCH", moment);
     let Ok(output) = command.output() else {
-        println!("skipped: there is no python3, by which the list is written");
+        skip("there is no python3, by which the list is written");
         return None;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
