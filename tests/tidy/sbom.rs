@@ -53,11 +53,13 @@ fn needed() -> BTreeSet<String> {
             .unwrap()
     };
     let mut open: Vec<&str> = nodes.keys().copied().filter(|id| name(id) == "remembrancer").collect();
-    let mut found = BTreeSet::new();
+    let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
     while let Some(id) = open.pop() {
-        if !found.insert(name(id).to_owned()) {
+        // By id: of two versions of a crate each has needs of its own.
+        if !seen.insert(id) {
             continue;
         }
+        found.insert(name(id).to_owned());
         for edge in nodes[id]["deps"].as_array().unwrap() {
             if edge["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"] != "dev") {
                 open.push(edge["pkg"].as_str().unwrap());
