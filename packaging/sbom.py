@@ -17,6 +17,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import urllib.parse
 import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -67,7 +68,7 @@ def component(package, checksum, scope):
     }
     if checksum:
         found["hashes"] = [{"alg": "SHA-256", "content": checksum}]
-        found["purl"] = f"pkg:cargo/{name}@{version}"
+        found["purl"] = f"pkg:cargo/{name}@{urllib.parse.quote(version)}"
     if package.get("repository"):
         found["externalReferences"] = [{"type": "vcs", "url": package["repository"]}]
     return found

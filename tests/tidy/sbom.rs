@@ -98,7 +98,7 @@ fn the_list_of_components_is_what_is_built_and_locked() {
         let package = package.unwrap_or_else(|| panic!("{name} {version} is not locked"));
         let checksum = component["hashes"][0]["content"].as_str();
         assert_eq!(checksum, package.checksum.as_deref(), "{name}");
-        let purl = checksum.map(|_| format!("pkg:cargo/{name}@{version}"));
+        let purl = checksum.map(|_| format!("pkg:cargo/{name}@{}", version.replace('+', "%2B")));
         assert_eq!(component["purl"].as_str(), purl.as_deref());
     }
     // What all ask for, and what is a part of others' source.
