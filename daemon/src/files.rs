@@ -91,9 +91,9 @@ pub(crate) fn secure(folder: &Path) -> Result<usize> {
 }
 
 /// Gives each file below `folder` that has a second name (a hard link: `cp -al` makes such a copy of the folder) a file of its own, so
-/// that what is written there from now on reaches no other name. Returns how many there were. The `database` is not looked at, nor are
-/// locks and settings, into which nothing is written; copies that an earlier one was killed at are removed. To be called by who holds the lock of
-/// the one daemon.
+/// that what is written there from now on reaches no other name. Returns how many there were. The `database` is not looked at, nor is
+/// what nothing is written to; copies that an earlier one was killed at are removed. To be called by who holds the lock of the one
+/// daemon.
 ///
 /// # Errors
 /// The file system's error, naming the path and the remedy; the file is then as it was.
@@ -101,14 +101,13 @@ pub(crate) fn part(folder: &Path, database: &Path) -> Result<usize> {
     let mut parted = 0;
     for entry in WalkDir::new(folder).min_depth(1).into_iter().flatten() {
         let path = entry.path();
-        let ends_with = |end: &str| path.as_os_str().to_string_lossy().ends_with(end);
         let Ok(metadata) = entry.metadata() else { continue };
         if !metadata.is_file() || is_written_in_place(path, database) {
             continue;
         }
-        if ends_with(PARTING) {
+        if path.as_os_str().to_string_lossy().ends_with(PARTING) {
             fs_err::remove_file(path)?;
-        } else if system::names(&metadata) > 1 && !NEVER_WRITTEN.iter().any(|end| ends_with(end)) {
+        } else if shares_writes(path, &metadata) {
             part_file(path).map_err(|error| {
                 let why = "has a second name (a hard link) and can't be given a file of its own; remove the other name";
                 Error::new(error.kind(), format!("{} {why}: {error}", path.display()))
@@ -117,6 +116,12 @@ pub(crate) fn part(folder: &Path, database: &Path) -> Result<usize> {
         }
     }
     Ok(parted)
+}
+
+/// Whether what is written to this file, if it is one, changes what lies under another name.
+pub(crate) fn shares_writes(path: &Path, metadata: &Metadata) -> bool {
+    let name = path.as_os_str().to_string_lossy();
+    metadata.is_file() && system::names(metadata) > 1 && !NEVER_WRITTEN.iter().any(|end| name.ends_with(end))
 }
 
 /// End the names of files that are never written to: locks, and the user's settings, which on some systems lie there, too.

@@ -16,6 +16,7 @@ use walkdir::WalkDir;
 use super::Check;
 use super::host::probe_session;
 use crate::causes::with_causes;
+use crate::files::shares_writes;
 use crate::roots::Roots;
 use crate::{clock, drift, recovery, system};
 
@@ -152,15 +153,9 @@ fn privacy(places: &Places) -> Check {
 
 /// Files of the memory that have a second name elsewhere: what is written goes to both. Nothing where there are none, as after a start.
 fn second_names(places: &Places) -> Option<Check> {
-    let database = places.database_file();
     let entries = WalkDir::new(places.data_dir()).into_iter().flatten();
     let linked: Vec<PathBuf> = entries
-        .filter(|entry| entry.path() != database.with_extension("db.lock"))
-        .filter(|entry| {
-            entry
-                .metadata()
-                .is_ok_and(|found| found.is_file() && system::names(&found) > 1)
-        })
+        .filter(|entry| entry.metadata().is_ok_and(|found| shares_writes(entry.path(), &found)))
         .map(walkdir::DirEntry::into_path)
         .collect();
     let first = linked.first()?;
