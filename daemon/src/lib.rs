@@ -33,6 +33,7 @@ mod install;
 mod instructions;
 mod logging;
 mod mailbox;
+mod mending;
 mod operations;
 mod paths;
 mod politeness;

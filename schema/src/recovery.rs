@@ -30,8 +30,8 @@ use crate::open::{self, APPLICATION_ID, CLEAN_SHUTDOWN, quick_check};
 use crate::system;
 use crate::units::UnixMillis;
 use crate::write::{self, Writer};
-pub(crate) use aside::is_of_recovery;
 pub use aside::set_aside_files;
+pub(crate) use aside::{is_of_recovery, is_unfinished};
 use salvage::{SalvageError, Salvaged};
 
 /// Key in `_meta`: what the database was made of after the last damage.
