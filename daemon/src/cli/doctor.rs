@@ -50,42 +50,46 @@ pub(super) struct DoctorArguments {
 /// Looks at everything.
 pub(super) fn run(arguments: &DoctorArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let repairs = if arguments.fix {
-        fix::all(arguments, surroundings)?
+        Some(fix::all(arguments, surroundings)?)
     } else {
-        Vec::new()
+        None
     };
-    report(arguments, &repairs, &examine(arguments, surroundings)?)
+    report(arguments, repairs.as_deref(), &examine(arguments, surroundings)?)
 }
 
 /// Settings that can't be read are the only finding: without them nothing else can be told.
 pub(super) fn without_surroundings(arguments: &DoctorArguments, error: &CliError) -> Result<(), CliError> {
     let check = Check::failed("settings", error.message(), "correct them, and run this again");
-    report(arguments, &[], &[check])
+    report(arguments, None, &[check])
 }
 
-fn report(arguments: &DoctorArguments, repairs: &[Repair], checks: &[Check]) -> Result<(), CliError> {
+/// `repairs` are none where nothing was looked at to be mended.
+fn report(arguments: &DoctorArguments, repairs: Option<&[Repair]>, checks: &[Check]) -> Result<(), CliError> {
     let of = |verdict| checks.iter().filter(|check| check.verdict == verdict).count();
     let (failed, warnings) = (of(Verdict::Failed), of(Verdict::Warning));
     if arguments.json {
         let checks: Vec<Value> = checks.iter().map(Check::json).collect();
         let mut said = json!({"checks": checks, "failed": failed, "warnings": warnings});
         if arguments.fix {
-            said["repairs"] = repairs.iter().map(Repair::json).collect();
+            said["repairs"] = repairs.unwrap_or_default().iter().map(Repair::json).collect();
         }
         say!("{said:#}");
     } else {
-        print_repairs(arguments, repairs);
+        if let Some(repairs) = repairs {
+            print_repairs(arguments, repairs);
+        }
         checks.iter().for_each(print);
         say!("{} checks, {warnings} warnings, {failed} failed", checks.len());
     }
-    if failed == 0 && repairs.iter().all(|repair| repair.outcome != Outcome::Failed) {
+    let is_mended = |repair: &Repair| repair.outcome != Outcome::Failed;
+    if failed == 0 && repairs.unwrap_or_default().iter().all(is_mended) {
         return Ok(());
     }
     Err(CliError::new(Kind::Failed, "not everything works"))
 }
 
 fn print_repairs(arguments: &DoctorArguments, repairs: &[Repair]) {
-    if arguments.fix && repairs.is_empty() {
+    if repairs.is_empty() {
         say!("Nothing to mend.");
     }
     for repair in repairs {

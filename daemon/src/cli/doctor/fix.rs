@@ -226,7 +226,8 @@ fn made_anew(database: &Path, damage: &str, dry_run: bool) -> Repair {
 }
 
 fn rebuild(database: &Path, damage: &str) -> anyhow::Result<String> {
-    open_or_rebuild(database, clock::now())?.close()?;
+    // What damage keeps it from being closed in order is looked for at once.
+    open_or_rebuild(database, clock::now())?.close().ok();
     // A database that was closed in order is trusted at an opening, whatever is in it.
     if matches!(Reader::open(database)?.damage()?, Some((Damage::Database, _))) {
         set_aside_and_rebuild(database, clock::now(), damage)?;
