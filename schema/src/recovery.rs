@@ -32,7 +32,7 @@ use crate::system;
 use crate::units::UnixMillis;
 use crate::write::{self, Writer};
 pub use aside::set_aside_files;
-pub(crate) use aside::{finish, is_of_recovery};
+pub(crate) use aside::{finish, is_of_recovery, is_unfinished};
 use salvage::{SalvageError, Salvaged};
 
 /// Key in `_meta`: what the database was made of after the last damage.
