@@ -10,14 +10,33 @@ use std::time::Duration;
 /// How long git may take: a repository of a million commits, or on a slow disk, must not hold up the transcripts.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Variables by which whoever started this program may have pointed git at a repository of theirs (`git rev-parse --local-env-vars`).
+const OF_A_REPOSITORY: [&str; 16] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
 /// What git writes when it is asked in `folder`; `None` where it fails, is not there, or takes too long.
 ///
 /// A repository's own settings may name programs (of file watchers, hooks, and of the other side of a fetch, which reading a history
 /// that is not there in full begins by itself): none of these is run.
 pub(crate) fn ask(folder: &Path, arguments: &[&str], file: Option<&Path>) -> Option<String> {
     let mut git = Command::new("git");
-    // What whoever started this program had set for a repository of theirs.
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
+    for name in OF_A_REPOSITORY {
         git.env_remove(name);
     }
     git.env("GIT_OPTIONAL_LOCKS", "0")

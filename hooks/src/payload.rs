@@ -89,12 +89,13 @@ impl WirePayload {
             _ => None,
         };
         let text = |name: &str| members.get(name).and_then(lossy);
+        let string = |name: &str| members.get(name).filter(|value| value.is_string()).and_then(lossy);
         Some(Self {
-            hook_event_name: text("hook_event_name")?,
-            session_id: text("session_id"),
-            conversation_id: text("conversation_id"),
-            session_id_in_camel_case: text("sessionId"),
-            prompt: text("prompt"),
+            hook_event_name: string("hook_event_name")?,
+            session_id: string("session_id"),
+            conversation_id: string("conversation_id"),
+            session_id_in_camel_case: string("sessionId"),
+            prompt: string("prompt"),
             source: text("source"),
             workspace_roots: members
                 .get("workspace_roots")
