@@ -296,6 +296,7 @@ mod tests {
             committed_offset: ByteOffset(0),
             committed_line: 0,
             committed_turn: 0,
+            parser_state: None,
             prefix_hash: prints.prefix_hash,
             prefix_len: prints.length,
             tail_hash: prints.tail_hash,

@@ -1,14 +1,17 @@
 //! One transcript being read: the file's position and the parser's state, kept in memory while the file is live, so that
 //! an appended line costs that line alone. A restart begins again where the oldest open turn begins.
 
+mod beside;
+
 use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
-use std::path::Path;
 
 use fs_err::File;
 use remembrancer_processor::ingest::{
     Advance, Agent, GrowingTurn, LineProblem, ProblemKind, ResumePoint, Shape, SourceInfo, SourceReader, Turn, episodes,
 };
 use remembrancer_schema::{ByteOffset, Layout, NewEpisode, ProblemCount, SourcePosition, SourceUpdate, Unread};
+
+use beside::beside;
 
 use crate::scan::{self, Continuity, FileStat, KnownFile};
 
@@ -20,9 +23,6 @@ const LONGEST_HEAD: u64 = 1 << 20;
 
 /// A document that is larger is not read: it is held in memory as a whole.
 const LARGEST_DOCUMENT: usize = 64 << 20;
-
-/// A file beside a transcript that is larger is not looked into.
-const LARGEST_BESIDE: u64 = 8 << 20;
 
 /// The generation of a session that was emptied: what is read of sessions is of none.
 const EMPTIED: u32 = 1;
@@ -169,13 +169,23 @@ impl SourceFile {
             line: position.committed_line,
             turn: position.committed_turn,
         };
-        let mut reader = SourceReader::new(&info(agent, stat), from);
-        if from.offset.0 > 0 {
-            file.seek(SeekFrom::Start(0))?;
-            let mut head = Vec::new();
-            BufReader::new(file.by_ref().take(LONGEST_HEAD)).read_until(b'\n', &mut head)?;
-            reader.head(&head);
-        }
+        let info = info(agent, stat);
+        let mut reader = match &position.parser_state {
+            Some(state) => match SourceReader::resume(&info, from, state) {
+                Some(reader) => reader,
+                None => {
+                    tracing::warn!(
+                        path = %stat.path.display(),
+                        "what the parser takes over is not known here any more: the file is read from its start",
+                    );
+                    return Ok(Self {
+                        counted: true,
+                        ..Self::begin(&info, stat, known.generation)
+                    });
+                }
+            },
+            None => Self::reader_without_state(&info, from, file)?,
+        };
         file.seek(SeekFrom::Start(position.committed_offset.0))?;
         let mut left = position.read_offset.0.saturating_sub(position.committed_offset.0);
         let mut buffer = vec![0; CHUNK_BYTES];
@@ -200,6 +210,18 @@ impl SourceFile {
             replaces: false,
             counted: false,
         })
+    }
+
+    /// A reader from a place of which it is not known what the parser takes over there, as before this was stored.
+    fn reader_without_state(info: &SourceInfo, from: ResumePoint, file: &mut File) -> std::io::Result<SourceReader> {
+        let mut reader = SourceReader::new(info, from);
+        if from.offset.0 > 0 {
+            file.seek(SeekFrom::Start(0))?;
+            let mut head = Vec::new();
+            BufReader::new(file.by_ref().take(LONGEST_HEAD)).read_until(b'\n', &mut head)?;
+            reader.head(&head);
+        }
+        Ok(reader)
     }
 
     /// Whether only what is new of the file is read next time: else there is no use in keeping this.
@@ -263,6 +285,11 @@ impl SourceFile {
         } else {
             position(content, &advance, ByteOffset(self.next))?
         });
+        let whole_lines = SourcePosition {
+            // Of the others nothing is read but all of it.
+            parser_state: whole_lines.parser_state.filter(|_| self.shape == Shape::Lines),
+            ..whole_lines
+        };
         let source = self.update(agent, stat, whole_lines, &advance, at_end);
         Ok(ReadStep {
             episodes: self.cut(&advance.turns),
@@ -335,6 +362,7 @@ fn position(file: &mut (impl Read + Seek), advance: &Advance, read_to: ByteOffse
         committed_offset: advance.committed.offset,
         committed_line: advance.committed.line,
         committed_turn: advance.committed.turn,
+        parser_state: advance.state.clone(),
         prefix_hash: prints.prefix_hash,
         prefix_len: prints.length,
         tail_hash: prints.tail_hash,
@@ -344,19 +372,6 @@ fn position(file: &mut (impl Read + Seek), advance: &Advance, read_to: ByteOffse
 
 fn info(agent: Agent, stat: &FileStat) -> SourceInfo {
     agent.source(&stat.path, stat.mtime, &beside)
-}
-
-/// A file beside a transcript, or the names in a folder, a line each.
-fn beside(path: &Path) -> Option<Vec<u8>> {
-    let metadata = fs_err::metadata(path).ok()?;
-    if !metadata.is_dir() {
-        let is_small = metadata.is_file() && metadata.len() <= LARGEST_BESIDE;
-        return is_small.then(|| fs_err::read(path).ok()).flatten();
-    }
-    let names = fs_err::read_dir(path)
-        .ok()?
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    Some(names.collect::<Vec<_>>().join("\n").into_bytes())
 }
 
 fn counted(problems: &[LineProblem]) -> Vec<ProblemCount> {

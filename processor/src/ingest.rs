@@ -14,6 +14,7 @@ mod agent;
 mod archive;
 mod assemble;
 mod blocks;
+mod carried;
 mod conversation;
 mod episode;
 mod facet;
@@ -42,6 +43,7 @@ pub(crate) use redact::after_cut_span;
 pub use redact::{REDACTION_VERSION, redact};
 pub use turn::{Step, Turn};
 
+use carried::Carried;
 use line::{Line, LineSplitter};
 use parse::Parse;
 
@@ -92,6 +94,9 @@ pub struct Advance {
     pub read: ResumePoint,
     /// Where a restart must begin: the oldest turn that may still grow.
     pub committed: ResumePoint,
+    /// What the parser takes over there from what stands before, for [`SourceReader::resume`]: at most 16 KiB, redacted. `None` where
+    /// nothing can stand before.
+    pub state: Option<String>,
 }
 
 /// Reads one source as it grows.
@@ -110,7 +115,16 @@ impl SourceReader {
         }
     }
 
-    /// Lets a reader that does not begin at the source's start know what the source's first line says of all others, as some
+    /// A reader that goes on at an earlier one's [`Advance::committed`] with its [`Advance::state`]; `None` where that can't be read, as
+    /// when it is damaged or a newer version's: then the source is to be read from its beginning.
+    pub fn resume(info: &SourceInfo, from: ResumePoint, state: &str) -> Option<Self> {
+        let carried = Carried::parse(state)?;
+        let mut reader = Self::new(info, from);
+        reader.parser.assembler().resume(carried);
+        Some(reader)
+    }
+
+    /// Lets a reader that does not begin at the source's start, and has no state, know what the source's first line says of all others, as some
     /// agents write it: `bytes` are those of its start. A first line longer than they are is not known.
     pub fn head(&mut self, bytes: &[u8]) {
         let mut first = true;
@@ -119,6 +133,8 @@ impl SourceReader {
                 self.parser.head(line);
             }
         });
+        let assembler = self.parser.assembler();
+        assembler.resume(assembler.carried.clone());
     }
 
     /// Takes the next bytes of the source. A line without its newline waits for the rest.
@@ -163,7 +179,7 @@ impl SourceReader {
             line,
             turn: 0,
         };
-        let committed = assembler.committed(read);
+        let (committed, state) = assembler.committed(read);
         Advance {
             turns,
             sessions,
@@ -176,6 +192,7 @@ impl SourceReader {
                 ..read
             },
             committed,
+            state,
         }
     }
 }

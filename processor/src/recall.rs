@@ -21,7 +21,7 @@ mod legs;
 mod linear;
 mod meaning;
 mod occurrences;
-mod origin;
+pub(crate) mod origin;
 mod pasted;
 mod pool;
 mod profile;

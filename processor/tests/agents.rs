@@ -11,8 +11,6 @@ use remembrancer_schema::{Catalogue, ForeignDatabase, ForeignWriter, Layout, Tur
 
 /// When fixtures were last written, where nothing in them tells.
 const MODIFIED: UnixMillis = UnixMillis(1_772_358_000_000);
-/// Bytes of a source's start that a reader that begins further on is shown.
-const HEAD: usize = 1 << 20;
 
 /// A transcript of an agent's fixture.
 struct Source {
@@ -24,17 +22,13 @@ struct Source {
 }
 
 impl Source {
-    fn reader(&self, from: ResumePoint) -> SourceReader {
-        let mut reader = SourceReader::new(&self.info, from);
-        if from.offset.0 > 0 {
-            reader.head(&self.content[..self.content.len().min(HEAD)]);
-        }
-        reader
+    fn reader(&self) -> SourceReader {
+        SourceReader::new(&self.info, ResumePoint::default())
     }
 
     /// The last state of each turn when the bytes come in these pieces.
     fn read(&self, chunks: &[&[u8]]) -> BTreeMap<u32, Turn> {
-        let mut reader = self.reader(ResumePoint::default());
+        let mut reader = self.reader();
         let mut turns = BTreeMap::new();
         for chunk in chunks {
             match self.shape {
@@ -259,15 +253,41 @@ fn a_restart_at_any_line_finds_the_same_turns() {
         let ends = source.content.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
         for (end, _) in ends {
             let (before, _) = source.content.split_at(end + 1);
-            let mut first = source.reader(ResumePoint::default());
+            let mut first = source.reader();
             first.push(before);
             let advance = first.drain();
+            let state = advance.state.expect("a state of bounded size");
             let mut turns: BTreeMap<u32, Turn> = advance.turns.into_iter().map(|turn| (turn.ordinal, turn)).collect();
-            let mut second = source.reader(advance.committed);
+            let mut second = SourceReader::resume(&source.info, advance.committed, &state).expect("a state that was written");
             second.push(&source.content[advance.committed.offset.0 as usize..]);
             turns.extend(second.drain().turns.into_iter().map(|turn| (turn.ordinal, turn)));
             assert_eq!(turns, whole, "{} at {end}", source.path.display());
         }
+    }
+}
+
+/// A store of an older version has no states: the source's first line tells then what it tells of all others.
+#[test]
+fn a_restart_without_a_state_goes_on_by_the_first_line() {
+    for source in every_source().into_iter().filter(|source| source.shape == Shape::Lines) {
+        let mut first = source.reader();
+        first.push(&source.content);
+        let advance = first.drain();
+        let from = advance.committed;
+        let mut second = SourceReader::new(&source.info, from);
+        if from.offset.0 > 0 {
+            second.head(&source.content);
+        }
+        second.push(&source.content[from.offset.0 as usize..]);
+        let (Some(last), Some(again)) = (advance.turns.last(), second.drain().turns.pop()) else {
+            continue;
+        };
+        assert_eq!(
+            (again.ordinal, again.uid, &again.session, &again.prompt),
+            (last.ordinal, last.uid, &last.session, &last.prompt),
+            "{}",
+            source.path.display()
+        );
     }
 }
 

@@ -40,6 +40,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "0012_unread_records",
     "0013_instruction_files",
     "0014_retirement",
+    "0015_parser_states",
 ];
 
 /// The version that this crate reads and writes.

@@ -176,6 +176,7 @@ fn reset_sources(db: &Connection) -> rusqlite::Result<()> {
         [nothing],
     )?;
     db.execute("DELETE FROM source_problems", [])?;
+    db.execute("DELETE FROM source_states", [])?;
     Ok(())
 }
 

@@ -150,6 +150,7 @@ pub(crate) fn source(path: &str) -> SourceUpdate {
             committed_offset: ByteOffset(50),
             committed_line: 2,
             committed_turn: 1,
+            parser_state: Some("{}".to_owned()),
             prefix_hash: [1; 32],
             prefix_len: 100,
             tail_hash: [2; 32],

@@ -12,8 +12,9 @@ use remembrancer_tests::fuzz::{Mutator, TARGETS, Target, seeds};
 /// Changed inputs of each target, which a target stops before where they take longer than this.
 const CHANGED: usize = 600;
 const PATIENCE: Duration = Duration::from_millis(800);
-/// Targets of which a change finds what is open in docs/fuzzing.md: they run on their seeds and kept inputs alone until it is not.
-const OPEN: [&str; 5] = ["redact", "wire", "payload", "parser_codex", "parser_gemini_cli"];
+/// In place of both: so many seconds of each target, with other changes than the usual ones; and these targets alone, by name.
+const SECONDS: &str = "REMEMBRANCER_REPLAY_SECONDS";
+const ONLY: &str = "REMEMBRANCER_REPLAY_TARGETS";
 /// All kept inputs together, in bytes: they are in every clone.
 const MOST_KEPT: u64 = 1024 * 1024;
 
@@ -71,14 +72,22 @@ fn every_target_holds_on_what_fuzzing_kept_and_found() {
 
 #[test]
 fn every_target_holds_on_changed_inputs() {
+    let seconds = std::env::var(SECONDS)
+        .ok()
+        .map(|seconds| seconds.parse().expect("REMEMBRANCER_REPLAY_SECONDS is a number"));
+    let only = std::env::var(ONLY).unwrap_or_default();
+    let (most, patience, course) = match seconds {
+        Some(seconds) => (usize::MAX, Duration::from_secs(seconds), format!("for {seconds} s")),
+        None => (CHANGED, PATIENCE, String::new()),
+    };
     check(|target, run| {
-        if OPEN.contains(&target.name) {
+        if !only.is_empty() && !only.split_whitespace().any(|name| name == target.name) {
             return;
         }
         let inputs = inputs(target);
-        let mut mutator = Mutator::new(target.name);
-        let deadline = Deadline::after(PATIENCE);
-        for number in 0..CHANGED {
+        let mut mutator = Mutator::new(&format!("{}{course}", target.name));
+        let deadline = Deadline::after(patience);
+        for number in 0..most {
             let input = mutator.next(&inputs);
             let holds = run(&input, &|| {
                 let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}", target.name));

@@ -78,6 +78,7 @@ fn batch(turns: Vec<TurnUpsert>) -> IngestBatch {
                 committed_offset: ByteOffset(1),
                 committed_line: 1,
                 committed_turn: 1,
+                parser_state: None,
                 prefix_hash: [0; 32],
                 prefix_len: 1,
                 tail_hash: [0; 32],

@@ -106,6 +106,7 @@ fn source() -> SourceUpdate {
             committed_offset: ByteOffset(0),
             committed_line: 0,
             committed_turn: 0,
+            parser_state: None,
             prefix_hash: [0; 32],
             prefix_len: 1,
             tail_hash: [0; 32],

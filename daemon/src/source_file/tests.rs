@@ -1,8 +1,12 @@
-//! What is read of a document, and of what lies beside a transcript.
+//! What is read of a document, of a transcript after a restart, and of what lies beside a transcript.
+
+use std::path::Path;
 
 use remembrancer_processor::ingest::Agent;
+use remembrancer_schema::UnixMillis;
 use rstest::rstest;
 
+use super::beside::LARGEST_BESIDE;
 use super::*;
 
 /// A file of `size` bytes, none of which takes room.
@@ -41,4 +45,62 @@ fn only_small_files_and_folders_are_looked_into() {
     );
     let names = String::from_utf8(beside(folder.path()).unwrap()).unwrap();
     assert_eq!(names.lines().count(), 3);
+}
+
+/// What a session of Codex says once, and an answer to end with.
+const BEGINNING: &str = concat!(
+    r#"{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","payload":{"id":"one","cwd":"/srv/shop"}}"#,
+    "\n",
+    r#"{"timestamp":"2026-03-01T10:00:01Z","type":"turn_context","payload":{"cwd":"/srv/till"}}"#,
+    "\n",
+);
+/// A prompt that says neither its time nor its folder.
+const BARE: &str = r#"{"type":"message","role":"user","content":"why does the till round twice?"}"#;
+
+/// Reads `BEGINNING`, then, after a restart with this state of the parser in the place of the stored one, `BARE`.
+fn after_restart(state: impl Fn(Option<String>) -> Option<String>) -> ReadStep {
+    let agent = Agent::parse("codex").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rollout-2026-03-01T10-00-00-one.jsonl");
+    fs_err::write(&path, BEGINNING).unwrap();
+    let stat = scan::stat(&path).unwrap();
+    let first = SourceFile::open(agent, Shape::Lines, &stat, None, false)
+        .unwrap()
+        .step(agent, &stat)
+        .unwrap();
+    let mut known = KnownFile {
+        stat,
+        position: first.source.position,
+        generation: 0,
+        missing: false,
+    };
+    known.position.parser_state = state(known.position.parser_state);
+    fs_err::write(&path, format!("{BEGINNING}{BARE}\n")).unwrap();
+    let stat = scan::stat(&path).unwrap();
+    let mut file = SourceFile::open(agent, Shape::Lines, &stat, Some(&known), false).unwrap();
+    file.step(agent, &stat).unwrap()
+}
+
+#[test]
+fn a_restart_goes_on_with_the_time_and_folder_told_before() {
+    let told = UnixMillis(1_772_359_201_000);
+    let step = after_restart(|state| state);
+    let turn = &step.advance.turns[0];
+    assert_eq!((turn.started_at, turn.cwd.as_deref()), (told, Some("/srv/till")));
+    assert_eq!(step.source.records_delta, 1, "what was read before is not read again");
+    // One that can't be read, as a newer version's: all is read again, and nothing is counted twice.
+    for damaged in ["", "{\"v\":99}", "\u{0}"] {
+        let step = after_restart(|_| Some(damaged.to_owned()));
+        let turn = &step.advance.turns[0];
+        assert_eq!(
+            (turn.started_at, turn.cwd.as_deref()),
+            (told, Some("/srv/till")),
+            "{damaged:?}"
+        );
+        assert_eq!((turn.ordinal, step.source.records_delta), (0, 0), "{damaged:?}");
+    }
+    // One of an older version's store: by what the first line says.
+    let step = after_restart(|_| None);
+    let turn = &step.advance.turns[0];
+    assert_eq!((turn.session.as_str(), turn.cwd.as_deref()), ("one", Some("/srv/shop")));
 }

@@ -1,8 +1,8 @@
 //! Records into turns: which turn is open in which thread, what belongs to it, and from where a restart must read again.
 //!
 //! A source has one main thread, and in old transcripts side threads of subagents in the same file. A prompt in the main
-//! thread closes every open turn. A restart begins at the oldest open turn and finds the same turns again, since nothing
-//! that a parser knows of an open turn comes from before its beginning.
+//! thread closes every open turn. A restart begins at the oldest open turn and finds the same turns again, since all that a
+//! parser knows of an open turn is read after its beginning, or was [`Carried`] there.
 
 mod open_turn;
 mod place;
@@ -14,13 +14,21 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use remembrancer_schema::{Origin, SessionKey, SessionUpdate, UnixMillis};
 
 use super::agent::Agent;
-use super::problem::{LineProblem, ProblemKind, cleaned};
+use super::carried::Carried;
+use super::problem::{LineProblem, ProblemKind};
 use super::redact::{redact, redact_head};
 use super::tool::Call;
 use super::turn::{Turn, TurnName, short_hash};
 use super::{ResumePoint, SourceInfo, text};
 
-pub(crate) use place::Place;
+pub(crate) use place::{Place, kept_folder};
+
+/// A place from which a restart may read, and what is carried there.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Replay {
+    pub(crate) point: ResumePoint,
+    pub(crate) carried: Carried,
+}
 
 /// A turn that may still grow.
 #[derive(Debug)]
@@ -30,7 +38,7 @@ pub(crate) struct OpenTurn {
     pub(crate) calls: HashMap<String, Call>,
     /// Commands that failed, and whether something was changed since.
     failing: Vec<(String, bool)>,
-    replay_from: ResumePoint,
+    replay_from: Replay,
     /// Read but never given: warm-ups.
     discard: bool,
     dirty: bool,
@@ -56,16 +64,16 @@ pub(crate) struct Assembler {
     /// Sessions whose beginning was noted; none are when the reader did not begin at the file's start.
     begun: HashSet<u64>,
     from_start: bool,
-    /// What a restart must read again though no turn is open from there on.
+    /// What a restart must read again though no turn is open from there on: the beginning of what can't be read from elsewhere.
     pub(crate) held: Option<ResumePoint>,
-    /// What a restart must read again together with all that follows it.
-    anchor: Option<ResumePoint>,
+    /// What is carried to the next record.
+    pub(crate) carried: Carried,
+    /// The record being read, and what was carried to it.
+    record: Replay,
     pub(crate) problems: Vec<LineProblem>,
     pub(crate) records: u64,
     /// Lines in which data was dropped.
     pub(crate) shortened: u64,
-    /// The agent's version, as told last.
-    version: String,
 }
 
 impl Assembler {
@@ -81,19 +89,39 @@ impl Assembler {
             begun: HashSet::new(),
             from_start: from.offset.0 == 0,
             held: None,
-            anchor: None,
+            carried: Carried::default(),
+            record: Replay {
+                point: from,
+                carried: Carried::default(),
+            },
             problems: Vec::new(),
             records: 0,
             shortened: 0,
-            version: String::new(),
         }
     }
 
-    /// Notes the agent's version, from here on, unless it is empty.
-    pub(crate) fn version(&mut self, version: &str) {
-        if !version.is_empty() {
-            self.version = cleaned(version);
+    /// Goes on with what was carried to the place where reading begins.
+    pub(crate) fn resume(&mut self, carried: Carried) {
+        self.record.carried = carried.clone();
+        self.carried = carried;
+    }
+
+    /// Notes that a record begins at `start`: before anything of it is told. Several may begin at one place.
+    pub(crate) fn begin_record(&mut self, start: ResumePoint) {
+        if start.offset != self.record.point.offset {
+            self.record = Replay {
+                point: ResumePoint {
+                    turn: self.next_ordinal,
+                    ..start
+                },
+                carried: self.carried.clone(),
+            };
         }
+    }
+
+    /// The record being read.
+    pub(crate) fn record(&self) -> &Replay {
+        &self.record
     }
 
     /// Shares out a line of `bytes` among the problems in it: those after the first `problems`, met after `records` records.
@@ -112,7 +140,7 @@ impl Assembler {
             offset: at.offset,
             kind,
             bytes: 0,
-            version: self.version.clone(),
+            version: self.carried.version().to_owned(),
         });
     }
 
@@ -135,7 +163,7 @@ impl Assembler {
     /// Opens a turn in the main thread whose prompt was noted in the midst of the turn before it: a restart must read
     /// from there.
     pub(crate) fn open_noted(&mut self, place: &Place<'_>, prompt: String) {
-        let replay_from = self.main.as_ref().map(|open| open.replay_from);
+        let replay_from = self.main.as_ref().map(|open| open.replay_from.clone());
         self.open_main(place, Origin::User, prompt, false);
         if let (Some(open), Some(replay_from)) = (&mut self.main, replay_from) {
             open.replay_from = replay_from;
@@ -149,10 +177,13 @@ impl Assembler {
         {
             return;
         }
-        let open = self.begin(place, Origin::Subagent, prompt, discard);
-        if let Some(old) = self.side.insert(thread.to_owned(), open) {
+        let mut open = self.begin(place, Origin::Subagent, prompt, discard);
+        if let Some(old) = self.side.remove(thread) {
+            // What is known of the thread was read since then, and holds on.
+            open.replay_from = old.replay_from.clone();
             self.finish(old);
         }
+        self.side.insert(thread.to_owned(), open);
     }
 
     /// The open turn of the main thread; one without a prompt where the transcript begins in the middle.
@@ -190,6 +221,11 @@ impl Assembler {
         self.main.is_some()
     }
 
+    /// Whether any thread has an open turn.
+    pub(crate) fn has_open(&self) -> bool {
+        self.main.is_some() || !self.side.is_empty()
+    }
+
     /// Whether no turn was ever begun in this source.
     pub(crate) fn is_untouched(&self) -> bool {
         self.next_ordinal == 0
@@ -224,14 +260,6 @@ impl Assembler {
         }
     }
 
-    /// From the open turn on, or from `place` where none is open, a restart must read all again: what is said there holds for
-    /// the turns to come. The first such place counts.
-    pub(crate) fn anchor(&mut self, place: ResumePoint) {
-        let open = self.main.as_ref().map(|open| open.replay_from);
-        let turn = self.next_ordinal;
-        self.anchor.get_or_insert(open.unwrap_or(ResumePoint { turn, ..place }));
-    }
-
     /// Takes everything new or changed since the last time: turns in file order, and news of sessions.
     pub(crate) fn take(&mut self) -> (Vec<Turn>, Vec<SessionUpdate>) {
         let mut turns = std::mem::take(&mut self.finished);
@@ -244,18 +272,24 @@ impl Assembler {
         (turns, std::mem::take(&mut self.sessions).into_values().collect())
     }
 
-    /// From where a restart must read: the oldest open turn, or what is held or anchored, or `read` if nothing is.
-    pub(crate) fn committed(&self, read: ResumePoint) -> ResumePoint {
-        let open = self.main.iter().chain(self.side.values()).map(|open| open.replay_from);
+    /// From where a restart must read, and what is carried there as text: the oldest open turn, or what is held, or `read` if nothing
+    /// is. What can't be written is read from the beginning.
+    pub(crate) fn committed(&self, read: ResumePoint) -> (ResumePoint, Option<String>) {
         let next = |point| ResumePoint {
             turn: self.next_ordinal,
             ..point
         };
-        let held = self.held.map(next);
-        open.chain(held)
-            .chain(self.anchor)
-            .min_by_key(|point| point.offset)
-            .unwrap_or_else(|| next(read))
+        let open = self.main.iter().chain(self.side.values()).map(|open| &open.replay_from);
+        let (point, carried) = match (self.held, open.min_by_key(|open| open.point.offset)) {
+            // Held is what can be read from its beginning alone.
+            (Some(held), _) => (next(held), None),
+            (None, Some(open)) => (open.point, open.carried.to_text()),
+            (None, None) => (next(read), self.carried.to_text()),
+        };
+        match carried {
+            None if self.held.is_none() => (ResumePoint::default(), None),
+            carried => (point, carried),
+        }
     }
 
     fn begin(&mut self, place: &Place<'_>, origin: Origin, prompt: String, discard: bool) -> OpenTurn {
@@ -298,10 +332,7 @@ impl Assembler {
             turn,
             calls: HashMap::new(),
             failing: Vec::new(),
-            replay_from: ResumePoint {
-                turn: ordinal,
-                ..place.start
-            },
+            replay_from: place.replay.unwrap_or(&self.record).clone(),
             discard,
             dirty: true,
             seen: HashSet::from([short_hash(place.id)]),

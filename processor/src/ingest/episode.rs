@@ -14,6 +14,7 @@ use super::importance::{Judged, Outcome, judge};
 use super::redact::redact;
 use super::text;
 use super::turn::{Step, Turn, push_new};
+use crate::recall::origin::{Mark, mark};
 use cut::{Cutter, Part};
 
 /// Estimated tokens of a part, its prompt or lead included: what the embedder reads of one text (DESIGN §6).
@@ -115,8 +116,13 @@ fn rows(turn: &Turn, prompt: &str, parts: Vec<Part>) -> Vec<NewEpisode> {
         return Vec::new();
     };
     let lead = text::head_words(shape::first_line(prompt), LEAD_CAP);
-    let says = |(number, part): &(usize, Part)| *number == 0 || part.says_something();
-    let rows = parts.into_iter().enumerate().filter(says).map(|(number, part)| {
+    let mut web = None;
+    let says = |(number, mut part): (usize, Part)| {
+        let says = number == 0 || part.says_something();
+        part.facets = capped(part.facets, &mut web);
+        says.then_some((number, part))
+    };
+    let rows = parts.into_iter().enumerate().filter_map(says).map(|(number, part)| {
         let number = number as u32;
         let prompt = if number == 0 { prompt } else { &lead };
         row(turn, number, prompt.to_owned(), part, importance, rule)
@@ -157,7 +163,7 @@ fn row(turn: &Turn, part: u32, prompt: String, of: Part, importance: Importance,
         },
         prompt,
         answer: of.text,
-        facets: capped(of.facets),
+        facets: of.facets,
     }
 }
 
@@ -174,13 +180,27 @@ fn add_redacted(to: &mut Facets, from: &Facets) {
     }
 }
 
-/// The facets that a part keeps: commands that only look come last.
-fn capped(mut facets: Facets) -> Facets {
+/// The facets that a part keeps: commands that only look come last. `web` is what read pages of the web in the parts before, or in this
+/// one: it stands in every part from there on, since what is said there may come from them, too.
+fn capped(mut facets: Facets, web: &mut Option<Mark>) -> Facets {
+    if web.is_none() {
+        *web = mark(&facets);
+    }
     facets.commands.sort_by_key(|command| only_looks(command));
     facets.files.truncate(FILES_CAP);
     facets.commands.truncate(COMMANDS_CAP);
     facets.errors.truncate(ERRORS_CAP);
     facets.tools.truncate(TOOLS_CAP);
+    if let Some(web) = web
+        && mark(&facets).is_none()
+    {
+        let (list, cap, value) = match web {
+            Mark::Tool(tool) => (&mut facets.tools, TOOLS_CAP, tool),
+            Mark::Command(command) => (&mut facets.commands, COMMANDS_CAP, command),
+        };
+        list.truncate(cap - 1);
+        list.push(value.clone());
+    }
     facets
 }
 

@@ -36,7 +36,7 @@ const AHEAD: usize = 4 * 1024;
 
 /// The version of the rules: raised whenever a rule, a list or a judgement changes what is redacted. By it one can tell what was
 /// stored under older rules; 1 were those before it had a number.
-pub const REDACTION_VERSION: u32 = 2;
+pub const REDACTION_VERSION: u32 = 3;
 
 /// Rules as they are searched: tokens of one kind are one rule.
 const SEARCHED: usize = SHAPED.len() + KINDS.len() + WRITTEN.len();
@@ -123,8 +123,23 @@ static COMPILED: LazyLock<Compiled> = LazyLock::new(|| {
     }
 });
 
+/// Most passes over a text: what is taken out may let a tag or a secret be seen that was not before.
+const MOST_PASSES: usize = 4;
+
 /// `text` with every secret replaced by `[redacted:kind]`; borrowed if there is none.
 pub fn redact(text: &str) -> Cow<'_, str> {
+    let mut text = redact_once(text);
+    for _ in 1..MOST_PASSES {
+        let Cow::Owned(redacted) = &text else { break };
+        match redact_once(redacted) {
+            Cow::Owned(again) if again != *redacted => text = Cow::Owned(again),
+            _ => break,
+        }
+    }
+    text
+}
+
+fn redact_once(text: &str) -> Cow<'_, str> {
     // First, since what is private may hold anything.
     let mut text = redact_private(text);
     let mut present = [false; SEARCHED];

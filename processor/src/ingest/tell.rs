@@ -21,8 +21,8 @@ pub(crate) trait Tell: fmt::Debug + Send {
     /// Tells a record that begins at `at`.
     fn tell(&mut self, record: &Self::Record<'_>, at: ResumePoint);
 
-    /// Takes from the source's first record, which begins at `at`, what it says of all after it, and nothing else.
-    fn tell_first(&mut self, _record: &Self::Record<'_>, _at: ResumePoint) {}
+    /// Takes from the source's first record what it says of all after it, and nothing else.
+    fn tell_first(&mut self, _record: &Self::Record<'_>) {}
 
     /// The conversation.
     fn conversation(&mut self) -> &mut Conversation;
@@ -49,6 +49,7 @@ impl<T: Tell> RecordSink for Every<'_, T> {
     type Record<'a> = T::Record<'a>;
 
     fn record(&mut self, record: T::Record<'_>, at: ResumePoint) {
+        self.0.assembler().begin_record(at);
         self.0.tell(&record, at);
     }
 
@@ -63,8 +64,8 @@ struct First<'p, T>(&'p mut T);
 impl<T: Tell> RecordSink for First<'_, T> {
     type Record<'a> = T::Record<'a>;
 
-    fn record(&mut self, record: T::Record<'_>, at: ResumePoint) {
-        self.0.tell_first(&record, at);
+    fn record(&mut self, record: T::Record<'_>, _at: ResumePoint) {
+        self.0.tell_first(&record);
     }
 
     fn problem(&mut self, _kind: ProblemKind, _at: ResumePoint) {}

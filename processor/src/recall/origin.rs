@@ -41,7 +41,23 @@ const LOCAL: &[&str] = &["localhost", "127.", "0.0.0.0", "[::1]", "host.docker.i
 
 /// Whether pages of the web were read in the turn.
 pub fn is_from_the_web(facets: &Facets) -> bool {
-    facets.tools.iter().any(|tool| reads_the_web(tool)) || facets.commands.iter().any(|command| loads_a_page(command))
+    mark(facets).is_some()
+}
+
+/// What tells that pages of the web were read: the first tool or command that did.
+pub(crate) fn mark(facets: &Facets) -> Option<Mark> {
+    let tool = facets.tools.iter().find(|tool| reads_the_web(tool)).cloned().map(Mark::Tool);
+    let command = || facets.commands.iter().find(|command| loads_a_page(command)).cloned();
+    tool.or_else(|| command().map(Mark::Command))
+}
+
+/// A tool or a command that read pages of the web.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// A tool's name.
+    Tool(String),
+    /// A command.
+    Command(String),
 }
 
 fn reads_the_web(tool: &str) -> bool {

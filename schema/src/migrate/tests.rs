@@ -35,6 +35,7 @@ fn migration_files_are_pinned() {
     0012_unread_records d215f1f8f6cf8d38
     0013_instruction_files 2078507cc01be3cc
     0014_retirement 941576e78614ece3
+    0015_parser_states e95007f09d7a7662
     ");
 }
 
@@ -57,7 +58,7 @@ fn database_at(folder: &TempDir, version: usize) -> (Connection, PathBuf) {
 fn populate(db: &Connection, version: usize) {
     let hash = [9_u8; 32];
     let no_table = || Ok(());
-    let rows: [&dyn Fn() -> rusqlite::Result<()>; 14] = [
+    let rows: [&dyn Fn() -> rusqlite::Result<()>; 15] = [
         &|| {
             set_meta(db, "schema_version", &version.to_string())?;
             db.execute_batch(
@@ -119,6 +120,7 @@ fn populate(db: &Connection, version: usize) {
             db.execute("INSERT INTO retired_turns VALUES (?1, 1)", [[6_u8; 16]])?;
             db.execute_batch("INSERT INTO untitled_sessions VALUES (1)")
         },
+        &|| db.execute_batch("INSERT INTO source_states VALUES (1, '{}')"),
     ];
     rows.iter().take(version).for_each(|fill| fill().expect("fills"));
 }
@@ -213,6 +215,7 @@ fn the_latest_schema_has_these_objects() {
     table session_shown
     table sessions
     table source_problems
+    table source_states
     table sources
     table sqlite_sequence
     table tombstones

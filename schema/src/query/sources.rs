@@ -8,11 +8,13 @@ use crate::error::QueryError;
 use crate::rows::{SourcePosition, SourceRow};
 
 const SOURCES: &str = "SELECT id, agent, path, kind, device, inode, size, mtime, read_offset, read_line, committed_offset,
-        committed_line, committed_turn, prefix_hash, prefix_len, tail_hash, tail_len, generation, records, skipped, missing
-    FROM sources ORDER BY path";
+        committed_line, committed_turn, prefix_hash, prefix_len, tail_hash, tail_len, generation, records, skipped, missing,
+        state
+    FROM sources LEFT JOIN source_states ON source_id = id ORDER BY path";
 const SOURCE: &str = "SELECT id, agent, path, kind, device, inode, size, mtime, read_offset, read_line, committed_offset,
-        committed_line, committed_turn, prefix_hash, prefix_len, tail_hash, tail_len, generation, records, skipped, missing
-    FROM sources WHERE path = :path";
+        committed_line, committed_turn, prefix_hash, prefix_len, tail_hash, tail_len, generation, records, skipped, missing,
+        state
+    FROM sources LEFT JOIN source_states ON source_id = id WHERE path = :path";
 
 impl Reader {
     /// The source at a path, if it is known.
@@ -53,6 +55,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
             committed_offset: row.get(10)?,
             committed_line: count(11)?,
             committed_turn: row.get(12)?,
+            parser_state: row.get(21)?,
             prefix_hash: row.get(13)?,
             prefix_len: row.get(14)?,
             tail_hash: row.get(15)?,

@@ -206,6 +206,9 @@ pub struct SourcePosition {
     pub committed_line: u64,
     /// 0-based ordinal of the turn that begins at `committed_offset`.
     pub committed_turn: u32,
+    /// What the parser takes over at `committed_offset` from what stands before, as it writes it: at most 16 KiB. `None` where it is
+    /// not known, or nothing is.
+    pub parser_state: Option<String>,
     /// SHA-256 of the first `prefix_len` bytes.
     pub prefix_hash: [u8; 32],
     /// Bytes under `prefix_hash`: at most 1,024.

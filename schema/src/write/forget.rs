@@ -187,6 +187,11 @@ pub(super) fn remove_turns(
         let rows: Vec<(EpisodeId, SessionId, Option<ProjectId>)> = statement
             .query_map([turn], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect::<Result<_, _>>()?;
+        // A folder or a branch that was told is carried on from what was read.
+        db.prepare_cached(
+            "DELETE FROM source_states WHERE source_id IN (SELECT source_id FROM episodes WHERE turn_uid = :turn)",
+        )?
+        .execute([turn])?;
         for (id, session, project) in rows {
             touched.sessions.extend(sessions_with_a_copy(db, id)?);
             remove_episode(db, id)?;
@@ -235,6 +240,7 @@ fn clean_up(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqli
             [],
         )?;
         db.execute("DELETE FROM projects", [])?;
+        db.execute("DELETE FROM source_states", [])?;
     }
     // Statistics hold samples of indexed values; `optimize` gathers them anew.
     if db.table_exists(None, "sqlite_stat4")? {

@@ -74,7 +74,24 @@ pub(super) fn upsert(db: &Connection, source: &SourceUpdate) -> rusqlite::Result
             },
             |row| row.get(0),
         )?;
+    store_state(db, id, position.parser_state.as_deref())?;
     Ok(id)
+}
+
+/// Stores what the parser takes over at the source's position, with that position: one of another place would be wrong.
+fn store_state(db: &Connection, id: SourceId, state: Option<&str>) -> rusqlite::Result<()> {
+    match state {
+        Some(state) => db
+            .prepare_cached(
+                "INSERT INTO source_states (source_id, state) VALUES (:id, :state)
+                 ON CONFLICT (source_id) DO UPDATE SET state = excluded.state WHERE state <> excluded.state",
+            )?
+            .execute(named_params! {":id": id, ":state": state})?,
+        None => db
+            .prepare_cached("DELETE FROM source_states WHERE source_id = :id")?
+            .execute([id])?,
+    };
+    Ok(())
 }
 
 /// Adds a batch's problems; with `fresh`, those before are about content that is gone, or was read again.

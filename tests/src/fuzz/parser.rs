@@ -4,13 +4,12 @@
 use std::collections::BTreeMap;
 
 use remembrancer_processor::ingest::{Advance, LineProblem, ResumePoint, Shape, SourceInfo, SourceReader, Turn, episodes};
-use remembrancer_schema::UnixMillis;
 
 use super::fixtures::{FIXTURES, pieces};
 use super::input::Dice;
 
-/// Bytes of a source's start that a reader that begins further on is shown.
-const HEAD: usize = 1 << 20;
+/// Bytes of what a parser takes over at a place, of which the store takes no more.
+const LONGEST_STATE: usize = 16 * 1024;
 
 /// The parser of the agent with this place in the table.
 pub(super) fn run<const AGENT: usize>(data: &[u8]) {
@@ -39,6 +38,7 @@ struct Reading {
     records: u64,
     read: ResumePoint,
     committed: ResumePoint,
+    state: Option<String>,
 }
 
 impl Reading {
@@ -72,6 +72,9 @@ impl Reading {
         self.records += advance.records;
         self.read = advance.read;
         self.committed = advance.committed;
+        let length = advance.state.as_ref().map_or(0, String::len);
+        assert!(length <= LONGEST_STATE, "a state of {length} bytes");
+        self.state = advance.state;
     }
 }
 
@@ -90,16 +93,7 @@ fn check_turn(turn: &Turn) {
     }
 }
 
-fn reader(info: &SourceInfo, content: &[u8], from: ResumePoint) -> SourceReader {
-    let mut reader = SourceReader::new(info, from);
-    if from.offset.0 > 0 {
-        reader.head(&content[..content.len().min(HEAD)]);
-    }
-    reader
-}
-
-fn read(info: &SourceInfo, content: &[u8], from: ResumePoint, chunks: &[&[u8]]) -> Reading {
-    let mut reader = reader(info, content, from);
+fn read(mut reader: SourceReader, from: ResumePoint, chunks: &[&[u8]]) -> Reading {
     let mut reading = Reading::from(from);
     let mut end = from.offset.0;
     for chunk in chunks {
@@ -110,45 +104,45 @@ fn read(info: &SourceInfo, content: &[u8], from: ResumePoint, chunks: &[&[u8]]) 
     reading
 }
 
-/// Turns without what their records may take over from earlier ones: time, folder, branch and session. A restart between the two does
-/// not know it, where the record itself does not say it (docs/fuzzing.md, what is open).
-fn by_themselves(turns: &BTreeMap<u32, Turn>) -> Vec<Turn> {
-    let by_itself = |turn: &Turn| {
-        let mut turn = turn.clone();
-        turn.started_at = UnixMillis(0);
-        turn.steps.iter_mut().for_each(|step| step.at = UnixMillis(0));
-        for step in &mut turn.steps {
-            // Told from the folder.
-            step.facets.files.clear();
-        }
-        (turn.cwd, turn.git_branch, turn.session) = (None, None, String::new());
-        turn
-    };
-    turns.values().map(by_itself).collect()
-}
-
 fn check_lines(info: &SourceInfo, content: &[u8]) {
+    if content.is_empty() {
+        // There is nothing to split.
+        return;
+    }
     let mut dice = Dice::of(content);
     let start = ResumePoint::default();
-    let whole = read(info, content, start, &[content]);
-    let split = read(info, content, start, &dice.split(content));
+    let from_start = || SourceReader::new(info, start);
+    let whole = read(from_start(), start, &[content]);
+    let split = read(from_start(), start, &dice.split(content));
     assert_eq!(split, whole, "another split gives another reading");
     for _ in 0..2 {
         let cut = dice.below(content.len() + 1);
-        let before = read(info, content, start, &dice.split(&content[..cut]));
+        let before = read(from_start(), start, &dice.split(&content[..cut]));
         let from = before.committed;
         let rest = &content[from.offset.0 as usize..];
-        let after = read(info, content, from, &dice.split(rest));
+        let reader = match &before.state {
+            Some(state) => SourceReader::resume(info, from, state).expect("a state that was written is read"),
+            None => {
+                assert_eq!(from, start, "without a state only its start is to be read from");
+                from_start()
+            }
+        };
+        let after = read(reader, from, &dice.split(rest));
         let mut turns = before.turns;
         turns.extend(after.turns);
-        let [turns, expected] = [&turns, &whole.turns].map(by_themselves);
-        assert_eq!(turns, expected, "a restart at {cut}, from {from:?}, gives other turns");
+        assert_eq!(turns, whole.turns, "a restart at {cut}, from {from:?}, gives other turns");
         // Without another byte nothing was drained.
         if !rest.is_empty() {
             // Begun later, it knows of no reason to hold back what lies before.
             assert!(
                 after.committed.offset >= whole.committed.offset,
                 "a restart at {cut}, from {from:?}, ends before"
+            );
+            assert!(
+                after.committed != whole.committed || after.state == whole.state,
+                "a restart at {cut}, from {from:?}, takes over {:?}, not {:?}",
+                after.state,
+                whole.state
             );
             assert_eq!(
                 after.read, whole.read,

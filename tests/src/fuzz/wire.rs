@@ -28,7 +28,11 @@ fn check_request(request: &Request) {
     match request.to_line() {
         Ok(line) => {
             check_line(&line, MAX_REQUEST_BYTES);
-            assert_eq!(Request::parse(&line).as_ref(), Ok(request));
+            match (Request::parse(&line), too_long(&line)) {
+                (Ok(again), None) => assert_eq!(&again, request),
+                (Err(error @ ProtocolError::MemberTooLong { .. }), Some(_)) => check_error(&error),
+                (read, too_long) => panic!("{request:?} with {too_long:?} too long is read as {read:?}"),
+            }
         }
         Err(error) => assert_eq!(
             error,
@@ -36,6 +40,36 @@ fn check_request(request: &Request) {
                 max_bytes: MAX_REQUEST_BYTES
             }
         ),
+    }
+}
+
+/// The first member of a request that is longer than it may be.
+fn too_long(line: &[u8]) -> Option<String> {
+    let Value::Object(members) = serde_json::from_slice(line).expect("what was written is JSON") else {
+        panic!("a request is an object");
+    };
+    let found = members.iter().find(|(member, value)| is_too_long(member, value));
+    found.map(|(member, _)| member.clone())
+}
+
+fn is_too_long(member: &str, value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.len() > longest(member),
+        // What is to be forgotten, by its kind, or what several of them name.
+        Value::Object(target) => target.iter().any(|(kind, value)| is_too_long(kind, value)),
+        Value::Array(targets) => targets.iter().any(|target| is_too_long("", target)),
+        _ => false,
+    }
+}
+
+/// How many bytes a member may have, by its name: PROTOCOL.md.
+fn longest(member: &str) -> usize {
+    match member {
+        "agent" => 64,
+        "session" | "prompt_id" | "id" | "episode" => 256,
+        "cwd" | "transcript" | "path" | "folder" | "made" | "project" => 4_096,
+        "line" | "matching" => 64 * 1_024,
+        _ => MAX_REQUEST_BYTES,
     }
 }
 

@@ -43,12 +43,11 @@ pub(crate) struct ClaudeCode {
     /// The session of records that name none.
     session: String,
     subagent_file: bool,
-    last_time: UnixMillis,
+    fallback_time: UnixMillis,
     pub(crate) assembler: Assembler,
     /// Side thread of each record in it, by hash of the record's id, since the last main prompt.
     threads: HashMap<u64, String>,
     queue: Queue,
-    titled_by_user: HashSet<u64>,
     /// Ids of this source's records, for summaries that name their last one.
     ids: HashSet<u64>,
     /// Those of them since the last main prompt.
@@ -81,11 +80,10 @@ impl ClaudeCode {
         Self {
             session: info.context.session.clone().unwrap_or_else(|| info.name.clone()),
             subagent_file: info.context.subagent,
-            last_time: info.fallback_time,
+            fallback_time: info.fallback_time,
             assembler: Assembler::new(info, from),
             threads: HashMap::new(),
             queue: Queue::default(),
-            titled_by_user: HashSet::new(),
             ids: HashSet::new(),
             turn_ids: HashSet::new(),
         }
@@ -93,12 +91,16 @@ impl ClaudeCode {
 
     fn read(&mut self, record: &Record<'_>, start: ResumePoint) {
         self.assembler.records += 1;
-        self.assembler.version(record.version.as_str());
+        self.assembler.carried.tell_version(record.version.as_str());
         if let Some(at) = time::parse(record.timestamp.as_str()) {
-            self.last_time = at;
+            self.assembler.carried.at = Some(at);
         }
         if self.is_copy(record) {
             return;
+        }
+        if !self.assembler.has_main() {
+            // What came before a turn is none of it, and not known after a restart.
+            self.turn_ids.clear();
         }
         if let Some(id) = record.uuid.filled() {
             self.ids.insert(short_hash(id));
@@ -108,11 +110,12 @@ impl ClaudeCode {
         let place = Place {
             id: record.uuid.as_str(),
             written: record.timestamp.as_str(),
-            at: self.last_time,
+            at: self.assembler.carried.at.unwrap_or(self.fallback_time),
             session: &session,
             cwd: record.cwd.filled(),
             git_branch: record.git_branch.filled(),
             start,
+            replay: None,
         };
         self.dispatch(record, &place);
     }
@@ -246,8 +249,9 @@ impl ClaudeCode {
             return Some(self.assembler.main_turn(place, origin));
         }
         let thread = self.side_thread(record)?;
-        self.threads.insert(short_hash(record.uuid.as_str()), thread.clone());
-        self.assembler.side_turn(&thread)
+        let open = self.assembler.side_turn(&thread)?;
+        self.threads.insert(short_hash(record.uuid.as_str()), thread);
+        Some(open)
     }
 
     fn side_thread(&self, record: &Record<'_>) -> Option<String> {
@@ -340,9 +344,9 @@ impl ClaudeCode {
     fn title(&mut self, title: &str, by_user: bool, place: &Place<'_>) {
         let session = short_hash(place.session);
         if by_user {
-            self.titled_by_user.insert(session);
+            self.assembler.carried.tell_titled(session);
         }
-        if by_user || !self.titled_by_user.contains(&session) {
+        if by_user || !self.assembler.carried.is_titled(session) {
             self.assembler.note_title(place.session, title);
         }
     }
@@ -386,6 +390,7 @@ impl RecordSink for ClaudeCode {
     type Record<'a> = Record<'a>;
 
     fn record(&mut self, record: Record<'_>, at: ResumePoint) {
+        self.assembler.begin_record(at);
         self.read(&record, at);
     }
 

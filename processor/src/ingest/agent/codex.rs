@@ -7,10 +7,9 @@
 mod prompt;
 mod wire;
 
-use remembrancer_schema::UnixMillis;
-
 use self::wire::{Payload, Record, Wrapped};
 use super::{Context, Description, Shape, has_extension};
+use crate::ingest::carried::Carried;
 use crate::ingest::conversation::Conversation;
 use crate::ingest::lenient::Prose;
 use crate::ingest::tell::Tell;
@@ -124,44 +123,39 @@ fn session_of(stem: &str) -> Option<String> {
 #[derive(Debug)]
 struct Codex {
     conversation: Conversation,
-    /// Whether the rollout's own beginning was read.
-    begun: bool,
-    /// While a copy of the parent's history is read: the time of its last record.
-    copied_until: Option<UnixMillis>,
 }
 
 impl Codex {
     fn new(info: &SourceInfo, from: ResumePoint) -> Self {
-        Self {
-            conversation: Conversation::new(info, from),
-            begun: from.offset.0 > 0,
-            copied_until: None,
-        }
+        let mut conversation = Conversation::new(info, from);
+        let mut carried = Carried::default();
+        carried.set_begun(from.offset.0 > 0);
+        conversation.assembler().resume(carried);
+        Self { conversation }
     }
 
     /// Whether a record is one of the parent's, copied: those that follow the parent's own beginning at once.
     fn is_copied(&mut self, record: &Record<'_>) -> bool {
-        let Some(until) = self.copied_until else { return false };
+        let carried = self.conversation.carried();
+        let Some(until) = carried.copied_until else {
+            return false;
+        };
         let at = time::parse(record.time()).unwrap_or(until);
         let copied = at.0 - until.0 <= COPIED_AT_ONCE;
-        self.copied_until = copied.then_some(at);
-        if !copied {
-            self.conversation.assembler().held = None;
-        }
+        carried.copied_until = copied.then_some(at);
         copied
     }
 
     /// The beginning of a session: the first is the rollout's own, another session's after it heads a copy of that one's
     /// history.
-    fn meta(&mut self, meta: &Payload<'_>, record: &Record<'_>, at: ResumePoint) {
+    fn meta(&mut self, meta: &Payload<'_>, record: &Record<'_>) {
         let id = meta.id.as_str();
-        if self.begun && !id.is_empty() && id != self.conversation.session_id() {
+        if self.conversation.carried().has_begun() && !id.is_empty() && id != self.conversation.session_id() {
             // Without a time nothing tells where the copy ends.
-            self.copied_until = time::parse(record.time());
-            self.conversation.assembler().held = self.copied_until.map(|_| at);
+            self.conversation.carried().copied_until = time::parse(record.time());
             return;
         }
-        self.begun = true;
+        self.conversation.carried().set_begun(true);
         self.conversation.session(id);
         self.conversation.version(meta.cli_version.as_str());
         self.conversation.cwd(meta.cwd.as_str());
@@ -304,7 +298,7 @@ impl Tell for Codex {
         }
         let item = &record.payload;
         match record.kind.as_str() {
-            "session_meta" => self.meta(item, record, at),
+            "session_meta" => self.meta(item, record),
             "turn_context" => {
                 self.conversation.turn_begins();
                 self.conversation.cwd(item.cwd.as_str());
@@ -317,10 +311,10 @@ impl Tell for Codex {
         }
     }
 
-    fn tell_first(&mut self, record: &Record<'_>, at: ResumePoint) {
-        self.begun = false;
-        self.meta(&record.payload, record, at);
-        self.begun = true;
+    fn tell_first(&mut self, record: &Record<'_>) {
+        self.conversation.carried().set_begun(false);
+        self.meta(&record.payload, record);
+        self.conversation.carried().set_begun(true);
     }
 
     fn conversation(&mut self) -> &mut Conversation {

@@ -74,9 +74,7 @@ fn flat_value(yaml: &str, key: &str) -> Option<String> {
 #[derive(Debug)]
 struct CopilotCli {
     conversation: Conversation,
-    /// Where the session works, and on which branch, as told last.
-    place: (String, String),
-    /// Of the open turn: tasks by the call that gives them, the calls that began subagents by their agents, and the threads
+    /// Of the open turns, and empty while there are none, so that a restart knows of them, too: tasks by the call that gives them, the calls that began subagents by their agents, and the threads
     /// that were opened.
     tasks: HashMap<String, String>,
     agents: HashMap<String, String>,
@@ -87,7 +85,6 @@ impl CopilotCli {
     fn new(info: &SourceInfo, from: ResumePoint) -> Self {
         Self {
             conversation: Conversation::new(info, from),
-            place: Default::default(),
             tasks: HashMap::new(),
             agents: HashMap::new(),
             threads: HashSet::new(),
@@ -101,21 +98,10 @@ impl CopilotCli {
         self.place(data.context.cwd.as_str(), data.context.branch.as_str());
     }
 
-    /// From here on the session works elsewhere, if it does.
-    fn moved(&mut self, cwd: &str, branch: &str) {
-        if self.place(cwd, branch) {
-            self.conversation.anchor();
-        }
-    }
-
-    /// Notes where the session works; says whether that is elsewhere.
-    fn place(&mut self, cwd: &str, branch: &str) -> bool {
+    /// Notes where the session works from here on.
+    fn place(&mut self, cwd: &str, branch: &str) {
         self.conversation.cwd(cwd);
         self.conversation.git_branch(branch);
-        let place = (cwd.to_owned(), branch.to_owned());
-        let elsewhere = self.place != place;
-        self.place = place;
-        elsewhere
     }
 
     /// The subagent's thread that an event belongs to, by the call that began it; empty in the main thread.
@@ -146,7 +132,9 @@ impl CopilotCli {
             self.conversation.call(id, tool, arguments);
             arguments.prompt.filled().map(str::to_owned)
         });
-        if let Some(task) = task {
+        if let Some(task) = task
+            && self.conversation.assembler().has_open()
+        {
             self.tasks.insert(id.to_owned(), task);
         }
     }
@@ -160,7 +148,9 @@ impl CopilotCli {
 
     fn subagent(&mut self, event: &Event<'_>) {
         let call = event.data.call_id.as_str();
-        if let Some(agent) = event.agent_id.filled() {
+        if let Some(agent) = event.agent_id.filled()
+            && self.conversation.assembler().has_open()
+        {
             self.agents.entry(agent.to_owned()).or_insert_with(|| call.to_owned());
         }
         if let Some(task) = self.tasks.remove(call) {
@@ -172,6 +162,9 @@ impl CopilotCli {
     fn task(&mut self, thread: &str, id: &str, task: &str) {
         if self.threads.insert(thread.to_owned()) {
             self.conversation.prompt(id, task);
+            if !self.conversation.assembler().has_open() {
+                self.threads.clear();
+            }
         }
     }
 }
@@ -192,8 +185,8 @@ impl Tell for CopilotCli {
         self.conversation.in_thread(&thread);
         match event.kind.as_str() {
             "session.start" => self.begin(data),
-            "session.resume" => self.moved(data.context.cwd.as_str(), data.context.branch.as_str()),
-            "session.context_changed" => self.moved(data.cwd.as_str(), data.branch.as_str()),
+            "session.resume" => self.place(data.context.cwd.as_str(), data.context.branch.as_str()),
+            "session.context_changed" => self.place(data.cwd.as_str(), data.branch.as_str()),
             "session.title_changed" => self.conversation.title(data.title.as_str()),
             "user.message" if thread.is_empty() => self.prompt(event),
             "user.message" => self.task(&thread, event.id.as_str(), data.content.as_str()),
@@ -208,7 +201,7 @@ impl Tell for CopilotCli {
         }
     }
 
-    fn tell_first(&mut self, event: &Event<'_>, _at: ResumePoint) {
+    fn tell_first(&mut self, event: &Event<'_>) {
         self.begin(&event.data);
     }
 

@@ -160,6 +160,7 @@ impl RecordSink for Cursor {
     type Record<'a> = Record<'a>;
 
     fn record(&mut self, record: Record<'_>, at: ResumePoint) {
+        self.assembler().begin_record(at);
         self.read(&record, at);
     }
 

@@ -130,7 +130,7 @@ impl Tell for Droid {
         }
     }
 
-    fn tell_first(&mut self, record: &Record<'_>, _at: ResumePoint) {
+    fn tell_first(&mut self, record: &Record<'_>) {
         self.begin(record);
     }
 

@@ -180,7 +180,7 @@ impl Tell for Gemini {
         }
     }
 
-    fn tell_first(&mut self, record: &Record<'_>, _at: ResumePoint) {
+    fn tell_first(&mut self, record: &Record<'_>) {
         self.begin(record);
     }
 

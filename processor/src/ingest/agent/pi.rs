@@ -170,7 +170,7 @@ impl Tell for Pi {
         }
     }
 
-    fn tell_first(&mut self, record: &Record<'_>, _at: ResumePoint) {
+    fn tell_first(&mut self, record: &Record<'_>) {
         if record.kind.as_str() == "session" {
             self.begin(record);
         }

@@ -2,6 +2,7 @@
 
 use remembrancer_schema::UnixMillis;
 
+use super::Replay;
 use crate::ingest::ResumePoint;
 use crate::ingest::redact::redact;
 use crate::ingest::turn::Turn;
@@ -26,6 +27,8 @@ pub(crate) struct Place<'a> {
     pub(crate) git_branch: Option<&'a str>,
     /// Where it begins; the turn is not filled in.
     pub(crate) start: ResumePoint,
+    /// From where its turn must be read again, if not from where it begins.
+    pub(crate) replay: Option<&'a Replay>,
 }
 
 impl Place<'_> {
@@ -33,8 +36,7 @@ impl Place<'_> {
     pub(super) fn fill_in(&self, turn: &mut Turn) -> bool {
         let mut filled = false;
         if turn.cwd.is_none() {
-            // As it stands: it names the project.
-            turn.cwd = self.cwd.filter(|cwd| is_folder(cwd)).map(str::to_owned);
+            turn.cwd = self.cwd.and_then(kept_folder);
             filled |= turn.cwd.is_some();
         }
         if turn.git_branch.is_none() {
@@ -46,6 +48,11 @@ impl Place<'_> {
         }
         filled
     }
+}
+
+/// A folder as it is kept, if it is one. As it stands: it names the project.
+pub(crate) fn kept_folder(told: &str) -> Option<String> {
+    Some(told).filter(|told| is_folder(told)).map(str::to_owned)
 }
 
 /// Whether a text can be the whole path of a folder, on whatever system: anything else would be stored as one, unredacted.

@@ -48,6 +48,29 @@ fn a_short_turn_is_one_episode() {
 }
 
 #[test]
+fn what_was_read_in_the_web_is_told_of_every_part_from_there_on() {
+    let texts: Vec<String> = (0..6).map(|n| format!("{n} {}", paragraph(200))).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let others = || (0..TOOLS_CAP * 2).map(|n| format!("Tool{n}"));
+    for (tool, command) in [(Some("WebFetch"), None), (None, Some("curl -s https://example.com/a"))] {
+        let mut long = turn("what does the page say?", &texts);
+        let facets = &mut long.steps[2].facets;
+        // What a part keeps is bounded, and this stands behind more than it keeps.
+        facets.tools = others().chain(tool.map(str::to_owned)).collect();
+        let commands = (0..COMMANDS_CAP * 2).map(|n| format!("make part{n}"));
+        facets.commands = commands.chain(command.map(str::to_owned)).collect();
+        let rows = episodes(&long);
+        assert!(rows.len() >= 5, "{} parts", rows.len());
+        let read_at = rows.iter().position(|row| !row.facets.tools.is_empty()).expect("has tools");
+        for (number, row) in rows.iter().enumerate() {
+            let is_marked = crate::recall::is_from_the_web(&row.facets);
+            assert_eq!(is_marked, number >= read_at, "part {number} of {tool:?}, {command:?}");
+            assert!(row.facets.tools.len() <= TOOLS_CAP && row.facets.commands.len() <= COMMANDS_CAP);
+        }
+    }
+}
+
+#[test]
 fn a_long_turn_is_cut_on_paragraphs_and_its_parts_are_led_by_the_prompt() {
     let answer = (0..6)
         .map(|n| format!("{n} {}", paragraph(100)))

@@ -75,9 +75,8 @@ fn tags(text: &str) -> impl Iterator<Item = Tag> {
     memchr_iter(b'<', text.as_bytes()).filter_map(move |start| tag(text, start))
 }
 
-/// The tag at `start`, if one begins there. `<private/>` has nothing in it, and is none.
-fn tag(text: &str, start: usize) -> Option<Tag> {
-    let rest = &text.as_bytes()[start..];
+/// The name that a tag begins with, if `rest` begins with one, and whether it opens a span.
+fn name_of_tag(rest: &[u8]) -> Option<(&'static str, bool)> {
     let begins = |name: &str| {
         rest.get(..name.len())
             .is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()))
@@ -85,12 +84,20 @@ fn tag(text: &str, start: usize) -> Option<Tag> {
     let (name, opens) = [(OPENING, true), (CLOSING, false)]
         .into_iter()
         .find(|(name, _)| begins(name))?;
+    let ends = rest
+        .get(name.len())
+        .is_none_or(|byte| byte.is_ascii_whitespace() || *byte == b'>');
+    ends.then_some((name, opens))
+}
+
+/// The tag at `start`, if one begins there. `<private/>` has nothing in it, and is none.
+fn tag(text: &str, start: usize) -> Option<Tag> {
+    let rest = &text.as_bytes()[start..];
+    let (name, opens) = name_of_tag(rest)?;
     let rest = &rest[name.len()..];
-    match rest.first() {
-        Some(byte) if !(byte.is_ascii_whitespace() || *byte == b'>') => return None,
-        _ => {}
-    }
     let length = match rest.iter().take(MAX_TAG).position(|byte| matches!(byte, b'>' | b'<')) {
+        // Another tag cuts this one short, and what opened stays open. Without this it would be one once the other is taken out.
+        Some(end) if rest[end] == b'<' && name_of_tag(&rest[end..]).is_some() => end,
         Some(end) if rest[end] == b'<' => return None,
         Some(end) if opens && end > 0 && rest[end - 1] == b'/' => return None,
         Some(end) => end + 1,
@@ -134,6 +141,12 @@ mod tests {
     #[case::empty("a <private></private> b", "a [redacted:private] b")]
     #[case::nothing_in_it("a <private/> b", "a <private/> b")]
     #[case::another_word("a <privateer>b</privateer>", "a <privateer>b</privateer>")]
+    #[case::cut_by_another("a <private <private>SECRET</private> SECRET", "a [redacted:private]")]
+    #[case::cut_by_its_end("a <private note </private> b", "a [redacted:private] b")]
+    #[case::cut_by_several(
+        "a <private <private\n<private>SECRET</private> SECRET </private> SECRET",
+        "a [redacted:private]"
+    )]
     #[case::less_than("if x <private and y < 3", "if x <private and y < 3")]
     #[case::not_ascii("é <private>SECRET ü</private> ñ", "é [redacted:private] ñ")]
     fn tc_41_a_private_span_goes_whole(#[case] text: &str, #[case] expected: &str) {

@@ -12,7 +12,6 @@ pub(super) fn note(slug: &str, conversation: &mut Conversation, arguments: &Argu
         .chain(arguments.named_files());
     if let Some(folder) = places.find_map(|place| of(slug, place)) {
         conversation.cwd(folder);
-        conversation.anchor();
     }
 }
 

@@ -124,6 +124,33 @@ fn the_source_goes_along_with_its_turns() {
 }
 
 #[test]
+fn a_position_goes_with_what_the_parser_takes_over_there() {
+    let mut store = Store::new();
+    let mut pass = batch(vec![turn(1, "s", &["one"])]);
+    let path = pass.source.path.clone();
+    let mut stored = |store: &mut Store, state: Option<&str>| {
+        pass.source.position.parser_state = state.map(str::to_owned);
+        store.writer.ingest(&pass).expect("stores");
+        let row = store.reader().source(&pass.source.path).expect("reads").expect("is known");
+        row.position.parser_state
+    };
+    for state in [Some("{\"v\":1}"), Some("{\"v\":2}"), None, Some("{}")] {
+        assert_eq!(stored(&mut store, state).as_deref(), state);
+    }
+    // Nothing is stored of a state that is too long, the turns neither: the parser writes none.
+    pass = batch(vec![turn(2, "s", &["two"])]);
+    pass.source.position.parser_state = Some("x".repeat(16 * 1024 + 1));
+    store.writer.ingest(&pass).expect_err("is too long");
+    assert_eq!(store.found("two"), []);
+    store
+        .writer
+        .forget(&crate::ForgetTarget::All, UnixMillis(5))
+        .expect("forgets");
+    let row = store.reader().source(&path).expect("reads").expect("is known");
+    assert_eq!(row.position.parser_state, None, "a folder that was told goes with the turns");
+}
+
+#[test]
 fn sources_go_missing_and_come_back() {
     let mut store = Store::new();
     store.fill(&["one"]);
