@@ -8,10 +8,13 @@ use rusqlite::Connection;
 
 use crate::backup::{open_as_it_is, remove_with_companions};
 use crate::copy::{leftovers, migration_copies, with_suffix};
+use crate::error::QueryError;
 use crate::migrate::{self, LATEST};
 use crate::recovery::{is_of_recovery, set_aside_files};
+use crate::redaction::RedactionRules;
 use crate::restore;
-use crate::write::{Unwanted, forget_in_copy};
+use crate::units::UnixMillis;
+use crate::write::{Unwanted, copy_is_due, forget_in_copy, redact_in_copy};
 
 /// The folder of the backups, beside the database.
 const FOLDER: &str = "backups";
@@ -189,6 +192,60 @@ pub(crate) fn forget_in_copies(database: &Path, unwanted: &Unwanted, spared: Spa
         }
     }
     outcome
+}
+
+/// Brings `rules` to a part of the rows of a copy of ours that has not been through them. Where rows of the database were rewritten
+/// (`unscrubbed`), a copy that can't be rewritten goes: it holds what they were. Only what was set aside stays, which may be all that
+/// is left of something. Gives whether there may be more to do.
+///
+/// # Errors
+/// What SQLite or the file system reports; it can be called again.
+pub(crate) fn redact_copies(
+    database: &Path,
+    rules: &RedactionRules,
+    unscrubbed: bool,
+    now: UnixMillis,
+) -> Result<bool, QueryError> {
+    const ACT: &str = "redact the copies of the database";
+    if unscrubbed {
+        // A restore that does not count yet is begun anew.
+        restore::give_up(database).map_err(removal)?;
+    }
+    let damaged = set_aside_files(database);
+    let being_made = format!(".{}.part", std::process::id());
+    let mut waits = false;
+    for copy in kept_copies(database) {
+        let name = copy.path.to_string_lossy();
+        if name.ends_with(&being_made) {
+            // Once it is made it is rewritten as the others are.
+            waits = true;
+            continue;
+        }
+        let is_damaged = damaged.iter().any(|file| name.starts_with(&*file.to_string_lossy()));
+        let may_be_rewritten = !matches!(copy.kind, KeptKind::Part | KeptKind::BeforeMigration(_));
+        if may_be_rewritten && is_of_this_version(&copy.path) {
+            let db = open_as_it_is(&copy.path).map_err(|source| QueryError::Invalid {
+                act: ACT,
+                detail: source.to_string(),
+            })?;
+            let due = copy_is_due(&db, rules).map_err(QueryError::at(ACT))?;
+            drop(db);
+            if due {
+                redact_in_copy(&copy.path, rules, now).map_err(QueryError::at(ACT))?;
+                return Ok(true);
+            }
+        } else if unscrubbed && copy.kind != KeptKind::SetAside && !is_damaged {
+            remove_with_companions(&copy.path).map_err(removal)?;
+        }
+    }
+    Ok(waits)
+}
+
+fn removal(source: std::io::Error) -> QueryError {
+    QueryError::Invalid {
+        act: "remove an old copy of the database",
+        detail: source.to_string(),
+    }
 }
 
 fn is_of_this_version(path: &Path) -> bool {

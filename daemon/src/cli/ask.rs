@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use remembrancer_hooks::protocol::{Answer, Reply, Request};
 use remembrancer_hooks::{Client, ClientError};
+use remembrancer_processor::ingest::RULES;
 use remembrancer_schema::{Reader, Writer};
 use serde_json::Value;
 
@@ -63,7 +64,10 @@ pub(super) fn reader(surroundings: &Surroundings) -> Result<Reader, CliError> {
 /// The store, for when no daemon runs: held so that none starts meanwhile.
 pub(super) fn writer(surroundings: &Surroundings) -> Result<(Single, Writer), CliError> {
     let single = Single::take(&surroundings.places.data_dir())?;
-    Ok((single, Writer::open(&surroundings.places.database_file())?))
+    let mut writer = Writer::open(&surroundings.places.database_file())?;
+    // Names are compared with what they are called now.
+    writer.begin_redaction(&RULES)?;
+    Ok((single, writer))
 }
 
 /// Takes what has left the memory out of the files that may show it, for when no daemon runs.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use remembrancer_hooks::clock::BUDGET;
 use remembrancer_processor::embed::DeviceChoice;
-use remembrancer_processor::ingest::Agent;
+use remembrancer_processor::ingest::{Agent, redact};
 use remembrancer_processor::recall::{FLOOR, Floor, PROFILES, Profile, RecallSettings, ScopeRule};
 use remembrancer_processor::rerank::Blend;
 
@@ -85,7 +85,8 @@ impl Check<'_> {
         ConfigError::Value {
             path: self.path.to_owned(),
             key,
-            value: value.to_string(),
+            // It may be a secret that was put in the wrong place, and this goes to a log.
+            value: redact(&value.to_string()).into_owned(),
             remedy: remedy.into(),
         }
     }
