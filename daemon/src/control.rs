@@ -7,8 +7,10 @@ mod recall;
 
 use jiff::Timestamp;
 use remembrancer_hooks::protocol;
+use remembrancer_processor::ingest::{RULES, redact, redact_episode, redact_folder};
 use remembrancer_schema::{
-    EpisodeText, InstructionFile, LoggedCandidate, Pause, QueryError, Reader, SHORTEST_PREFIX, SessionKey, UnixMillis, Writer,
+    EpisodeText, InstructionFile, LoggedCandidate, Pause, QueryError, Reader, RedactionState, SHORTEST_PREFIX, SessionKey,
+    UnixMillis, Writer,
 };
 use serde_json::{Value, json};
 
@@ -72,7 +74,7 @@ fn candidate_json(candidate: &LoggedCandidate, text: Option<&EpisodeText>) -> Va
     json!({
         "id": text.map(|text| text.uid.short()),
         "date": text.map(|text| date(text.created_at)),
-        "project": text.and_then(|text| text.project_name.clone()),
+        "project": text.and_then(|text| text.project_name.as_deref().map(redact)),
         "asked": text.map(|text| first_line(&text.prompt)),
         "score": candidate.fused,
         "ranks": {
@@ -93,7 +95,8 @@ fn candidate_json(candidate: &LoggedCandidate, text: Option<&EpisodeText>) -> Va
 /// # Errors
 /// [`ControlError`].
 pub(crate) fn show(reader: &Reader, id: &str) -> Result<(Value, remembrancer_schema::EpisodeId), ControlError> {
-    let text = find(reader, id)?;
+    let mut text = find(reader, id)?;
+    redact_episode(&mut text);
     Ok((episode_json(&text), text.id))
 }
 
@@ -183,7 +186,7 @@ pub(crate) fn exclude(writer: &mut Writer, path: &str, now: UnixMillis) -> Resul
             "{path:?} is no whole path of a folder, which begins with /"
         )));
     }
-    let hidden = writer.exclude_path(path, now)?;
+    let hidden = writer.exclude_path(&redact_folder(path), now)?;
     Ok(json!({"excluded": path, "hidden": hidden}))
 }
 
@@ -205,13 +208,14 @@ pub(crate) fn exclude_session(writer: &mut Writer, session: &SessionKey) -> Resu
 /// # Errors
 /// [`ControlError::Unknown`] where no such folder is excluded by command; the store's error.
 pub(crate) fn include(writer: &mut Writer, path: &str) -> Result<Value, ControlError> {
-    if !writer.excludes_path(path)? {
+    let stored = redact_folder(path);
+    if !writer.excludes_path(&stored)? {
         return Err(ControlError::Unknown(format!(
             "{path} was not excluded by a command; see `remembrancer status`, and `transcripts.exclude` in the settings"
         )));
     }
     writer.add_counter(REREADS_WANTED, 1)?;
-    let restored = writer.include_path(path)?;
+    let restored = writer.include_path(&stored)?;
     Ok(json!({"included": path, "restored": restored}))
 }
 
@@ -292,6 +296,7 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
         "wal_bytes": stats.wal_bytes,
         "schema_version": stats.schema_version,
         "embedding_model": stats.model.map(|(id, _)| id),
+        "redaction": redaction_status(&reader.redaction()?),
         "paused": paused,
         "excluded": reader.exclusions()?,
         "instructed": reader.instruction_files()?.into_iter().map(|file| file.path).collect::<Vec<_>>(),
@@ -300,13 +305,32 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
         "notices": notices,
         "recovery": recovery,
         "problems_by_file": stats.problems.iter().map(|problem| json!({
-            "file": problem.path,
+            "file": redact_folder(&problem.path),
             "kind": problem.kind,
             "count": problem.count,
             "first_line": problem.first_line,
             "first_offset": problem.first_offset.0,
         })).collect::<Vec<_>>(),
     }))
+}
+
+/// How far the rewriting of rows is that older rules of redaction let through; null where all are through.
+fn redaction_status(state: &RedactionState) -> Value {
+    if !state.is_behind(RULES.version) {
+        return Value::Null;
+    }
+    let due = state.version.is_none_or(|version| version < RULES.version);
+    let reached = state
+        .under_way
+        .filter(|(version, _)| *version == RULES.version)
+        .map_or(0, |(_, id)| id.0);
+    json!({
+        "rules": RULES.version,
+        "rows_under": state.version,
+        "rewritten_to": if due { reached } else { state.last.0 },
+        "last": state.last.0,
+        "cleaned": !state.unscrubbed,
+    })
 }
 
 /// A moment as RFC 3339 in UTC, to the second.
@@ -322,6 +346,7 @@ fn date(at: UnixMillis) -> String {
 }
 
 fn first_line(text: &str) -> String {
+    let text = redact(text);
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     remembrancer_processor::recall::cut(&remembrancer_processor::recall::clean(line), 100)
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use remembrancer_hooks::places::Places;
+use remembrancer_processor::ingest::RULES;
 use remembrancer_schema::{Pause, Reader, Writer, open_or_rebuild};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -35,6 +36,7 @@ use crate::progress::Progress;
 use crate::project::Folders;
 use crate::recall_task::Recaller;
 use crate::recollection_files;
+use crate::redaction_task::Redaction;
 use crate::reranker::Reranker;
 use crate::retention::{Bounds, Retention};
 use crate::roots::Roots;
@@ -88,6 +90,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
         model_threads,
         backlog,
         retention,
+        redaction,
         ingest,
         mailbox,
         progress,
@@ -112,6 +115,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     };
     tasks.spawn("upkeep", finish(upkeep.run(shutdown.clone())));
     tasks.spawn("retention", finish(retention.run(shutdown.clone())));
+    tasks.spawn("redaction", finish(redaction.run(shutdown.clone())));
     let refresher = operations.refresher.clone();
     tasks.spawn("instruction files", finish(refresher.run(shutdown.clone())));
     tasks.spawn("backups", finish(operations.backups.clone().run(shutdown.clone())));
@@ -169,6 +173,10 @@ impl Opened {
         let mut writer = open_or_rebuild(database, clock::now())?;
         private_folder(recollections)?;
         recollection_files::prune(recollections);
+        // Before anything is read: folders and projects are compared with what they are called now.
+        if writer.begin_redaction(&RULES)? {
+            recollection_files::remove_all(recollections)?;
+        }
         let reader = Reader::open(database)?;
         Ok(Self {
             log_key: writer.log_key()?,
@@ -187,6 +195,7 @@ struct Parts {
     model_threads: Threads,
     backlog: Backlog,
     retention: Retention,
+    redaction: Redaction,
     ingest: Ingest,
     mailbox: Arc<Mailbox>,
     progress: Arc<Progress>,
@@ -217,6 +226,7 @@ impl Parts {
         shared.mailbox.reread(opened.rereads);
         let backlog = shared.backlog(&store, &embedder);
         let retention = shared.retention(setup.config.retention, &store);
+        let redaction = shared.redaction(&store);
         let ingest = shared.ingest(&setup, &store, opened.known);
         let (mailbox, progress) = (Arc::clone(&shared.mailbox), Arc::clone(&shared.progress));
         let operations = Arc::new(shared.operations(setup, &store, &embedder, reranker, opened.log_key));
@@ -226,6 +236,7 @@ impl Parts {
             model_threads,
             backlog,
             retention,
+            redaction,
             ingest,
             mailbox,
             progress,
@@ -260,6 +271,17 @@ impl Shared {
     fn retention(&self, bounds: Bounds, store: &Store) -> Retention {
         Retention {
             bounds,
+            writer: store.writer.clone(),
+            background: store.background.clone(),
+            codes: self.codes.clone(),
+            due: Arc::clone(&self.due),
+            progress: Arc::clone(&self.progress),
+            politeness: self.politeness.clone(),
+        }
+    }
+
+    fn redaction(&self, store: &Store) -> Redaction {
+        Redaction {
             writer: store.writer.clone(),
             background: store.background.clone(),
             codes: self.codes.clone(),

@@ -4,30 +4,27 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use remembrancer_processor::ingest::redact_folder;
 use remembrancer_schema::{QueryError, Reader, SessionKey};
 
 /// Folders and files that are kept out.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Exclusions {
     settings: Arc<[PathBuf]>,
-    stored: Vec<PathBuf>,
 }
 
 impl Exclusions {
     /// What the settings keep out. (What the store keeps out, its writer passes over by itself.)
     pub(crate) fn of_settings(paths: &[PathBuf]) -> Self {
-        Self {
-            settings: paths.into(),
-            stored: Vec::new(),
-        }
+        // Where a file is read on, a turn's folder may be known as it was stored.
+        let as_stored = |path: &PathBuf| PathBuf::from(redact_folder(&path.to_string_lossy()).into_owned());
+        let all = paths.iter().flat_map(|path| [path.clone(), as_stored(path)]);
+        Self { settings: all.collect() }
     }
 
     /// Whether `path` is kept out: a transcript, or a session's working directory.
     pub(crate) fn cover(&self, path: &Path) -> bool {
-        self.settings
-            .iter()
-            .chain(&self.stored)
-            .any(|kept_out| path.starts_with(kept_out))
+        self.settings.iter().any(|kept_out| path.starts_with(kept_out))
     }
 
     /// Whether a prompt of `session` in the folder `cwd` is kept out, by the settings or by what the store knows.
@@ -39,9 +36,10 @@ impl Exclusions {
             return Ok(true);
         }
         let Some(cwd) = cwd else { return Ok(false) };
-        let stored = reader.exclusions()?.into_iter().map(PathBuf::from).collect();
-        let with_stored = Self { stored, ..self.clone() };
-        Ok(with_stored.cover(Path::new(cwd)))
+        // The store has folders without the secrets in their names.
+        let stored = redact_folder(cwd);
+        let keeps_out = |kept_out: &String| [&*stored, cwd].iter().any(|cwd| Path::new(cwd).starts_with(kept_out));
+        Ok(self.cover(Path::new(cwd)) || reader.exclusions()?.iter().any(keeps_out))
     }
 }
 

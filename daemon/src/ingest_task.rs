@@ -452,12 +452,16 @@ impl Ingest {
         let Some((agent, shape)) = self.setup.roots.claim(&stat.path) else {
             return Err(std::io::Error::from(std::io::ErrorKind::NotFound));
         };
-        self.open.step(agent, stat, || {
-            let again = self.reread.contains(&stat.path);
-            let file = SourceFile::open(agent, shape, stat, self.known.get(&stat.path), again)?;
+        let again = self.reread.contains(&stat.path);
+        let mut opened = false;
+        let step = self.open.step(agent, stat, |stat| {
+            opened = true;
+            SourceFile::open(agent, shape, stat, self.known.get(&stat.path), again)
+        })?;
+        if opened {
             self.reread.remove(&stat.path);
-            Ok(file)
-        })
+        }
+        Ok(step)
     }
 }
 

@@ -45,6 +45,7 @@ mod reason;
 mod recall_task;
 mod recollection_files;
 mod recovery;
+mod redaction_task;
 mod reranker;
 mod restoring;
 mod retention;

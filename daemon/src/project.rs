@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use remembrancer_processor::ingest::{redact, redact_folder};
 use remembrancer_schema::{ProjectId, QueryError, Reader};
 
 use crate::git;
@@ -16,11 +17,11 @@ use crate::git;
 /// What is known of a working directory's project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProjectIdentity {
-    /// Keys, the most telling first; never empty.
+    /// Keys, the most telling first; never empty. They are stored, so they hold no secret: the same folder has the same keys.
     pub keys: Vec<String>,
-    /// The name shown to people.
+    /// The name shown to people, redacted.
     pub name: String,
-    /// The project's folder.
+    /// The project's folder, as it is.
     pub root: PathBuf,
 }
 
@@ -29,16 +30,11 @@ impl ProjectIdentity {
     pub(crate) fn of_folder_alone(cwd: &str) -> Option<Self> {
         let folder = Path::new(cwd);
         (folder.is_absolute() && folder != Path::new("/")).then(|| Self {
-            keys: vec![key_of(folder)],
+            keys: vec![own_key(cwd)],
             name: name_of(folder),
             root: folder.to_owned(),
         })
     }
-}
-
-/// The key of a folder by itself.
-fn key_of(folder: &Path) -> String {
-    format!("cwd:{}", folder.display())
 }
 
 /// How long a look at a folder for the transcripts may take, git's part with it.
@@ -56,7 +52,7 @@ pub(crate) fn identify(cwd: &Path, home: Option<&Path>, ask_git: bool) -> Option
     if !cwd.is_absolute() || home == Some(cwd) || cwd == Path::new("/") {
         return None;
     }
-    let own_key = key_of(cwd);
+    let own_key = own_key(&cwd.to_string_lossy());
     let Some(repository) = Repository::around(cwd, home) else {
         return (!holds_several_repositories(cwd)).then(|| ProjectIdentity {
             keys: vec![own_key],
@@ -67,19 +63,25 @@ pub(crate) fn identify(cwd: &Path, home: Option<&Path>, ask_git: bool) -> Option
     let mut keys = Vec::new();
     let origin = repository.origin();
     let mut name = name_of(repository.common.parent().unwrap_or(&repository.work_tree));
-    if let Some(url) = origin.as_deref().and_then(normalise_url) {
+    // Before its letters become small ones, which no token has.
+    if let Some(url) = origin.as_deref().map(redact).as_deref().and_then(normalise_url) {
         name = url.rsplit('/').next().unwrap_or(&name).to_owned();
         keys.push(format!("url:{url}"));
     } else if ask_git && let Some(commit) = root_commit(&repository.work_tree) {
         keys.push(format!("root:{commit}"));
     }
-    keys.push(format!("git:{}", repository.common.display()));
+    keys.push(format!("git:{}", redact_folder(&repository.common.to_string_lossy())));
     keys.push(own_key);
     Some(ProjectIdentity {
         keys,
         name,
         root: repository.work_tree,
     })
+}
+
+/// The key of a folder by itself.
+fn own_key(cwd: &str) -> String {
+    format!("cwd:{}", redact_folder(cwd))
 }
 
 /// A project that no episode has: that of a folder in which nothing was remembered yet.
@@ -118,7 +120,7 @@ impl Folders {
     /// # Errors
     /// The store's error.
     pub(crate) fn project(&self, reader: &Reader, cwd: &str, patience: Duration) -> Result<Option<ProjectId>, QueryError> {
-        if let Some(project) = reader.project_by_key(&format!("cwd:{cwd}"))? {
+        if let Some(project) = reader.project_by_key(&own_key(cwd))? {
             return Ok(Some(project));
         }
         let (folder, home) = (PathBuf::from(cwd), self.home.clone());
@@ -152,10 +154,11 @@ impl Folders {
     }
 }
 
+/// The last name of a folder's redacted path.
 fn name_of(folder: &Path) -> String {
-    folder
-        .file_name()
-        .map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
+    let folder = redact_folder(&folder.to_string_lossy()).into_owned();
+    let name = Path::new(&folder).file_name().map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or(folder)
 }
 
 struct Repository {
@@ -380,6 +383,29 @@ mod tests {
             std::thread::yield_now();
         }
         assert_eq!(folders.within(patience, || 1), Some(1));
+    }
+
+    #[test]
+    fn no_key_and_no_name_of_a_project_holds_a_secret() {
+        let token = format!("gh{}_{}", 'p', "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join(&token).join("shop");
+        repository(&folder, Some(&format!("https://example.org/{token}/{token}.git")));
+        for identity in [
+            identify(&folder, None, false).unwrap(),
+            identify(Path::new(&format!("/gone/{token}")), None, false).unwrap(),
+        ] {
+            let told = format!("{:?} {}", identity.keys, identity.name).to_lowercase();
+            assert!(!told.contains(&token.to_lowercase()), "{told}");
+            assert!(told.contains("[redacted:github-token]"), "{told}");
+        }
+        let of_a_remote = identify(&folder, None, false).unwrap();
+        assert_eq!(
+            identify(&folder, None, false).unwrap(),
+            of_a_remote,
+            "it is the same at every look"
+        );
+        assert_eq!(of_a_remote.root, folder, "files are written there");
     }
 
     #[rstest]

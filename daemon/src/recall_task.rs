@@ -10,6 +10,7 @@ use remembrancer_hooks::clock::Deadline as WireDeadline;
 use remembrancer_hooks::places::Places;
 use remembrancer_hooks::protocol::{RecallReply, RecallRequest, Shown, Stage, VERSION};
 use remembrancer_hooks::recollection_file::{prompt_hash, prompt_hash_hex};
+use remembrancer_processor::ingest::redact;
 use remembrancer_processor::recall::{
     Header, Query, Question, Recall, RecallSettings, SessionState, Sources, empty_block, importable, recall,
 };
@@ -318,7 +319,7 @@ fn shown(chosen: &remembrancer_processor::recall::Recollection) -> Shown {
     Shown {
         id: chosen.episode.uid.short(),
         score: Some(chosen.score),
-        project: chosen.episode.project_name.clone(),
+        project: chosen.episode.project_name.as_deref().map(|name| redact(name).into_owned()),
     }
 }
 

@@ -242,19 +242,6 @@ pub(crate) fn continuity(file: &mut (impl Read + Seek), size: u64, position: &So
     Ok(Continuity::Continues)
 }
 
-/// The fingerprints of a file read up to `read_offset`: of its head, and of the bytes before that offset.
-///
-/// # Errors
-/// The file system's error.
-pub(crate) fn fingerprints(file: &mut (impl Read + Seek), read_offset: ByteOffset) -> std::io::Result<Fingerprints> {
-    let length = read_offset.0.min(FINGERPRINT_BYTES);
-    Ok(Fingerprints {
-        prefix_hash: hash_of(file, 0, length)?,
-        tail_hash: hash_of(file, read_offset.0 - length, length)?,
-        length: length as u32,
-    })
-}
-
 /// Hashes that know a file again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprints {
@@ -264,6 +251,33 @@ pub(crate) struct Fingerprints {
     pub tail_hash: [u8; 32],
     /// How many bytes each covers.
     pub length: u32,
+}
+
+impl Fingerprints {
+    /// Of all of `content` up to `read_offset`.
+    pub(crate) fn at(content: &[u8], read_offset: ByteOffset) -> Self {
+        let read = read_offset.0 as usize;
+        let length = read.min(FINGERPRINT_BYTES as usize);
+        Self::of_ends(&content[..length], &content[read - length..read])
+    }
+
+    /// Of the head of a file, and of as many bytes before the read position.
+    pub(crate) fn of_ends(head: &[u8], tail: &[u8]) -> Self {
+        Self {
+            prefix_hash: Sha256::digest(head).into(),
+            tail_hash: Sha256::digest(tail).into(),
+            length: head.len() as u32,
+        }
+    }
+
+    /// As they are stored.
+    pub(crate) fn of(position: &SourcePosition) -> Self {
+        Self {
+            prefix_hash: position.prefix_hash,
+            tail_hash: position.tail_hash,
+            length: position.prefix_len,
+        }
+    }
 }
 
 fn hash_of(file: &mut (impl Read + Seek), from: u64, length: u64) -> std::io::Result<[u8; 32]> {
@@ -289,7 +303,7 @@ mod tests {
     use crate::roots::Root;
 
     fn position(content: &[u8], read: usize) -> SourcePosition {
-        let prints = fingerprints(&mut Cursor::new(content), ByteOffset(read as u64)).unwrap();
+        let prints = Fingerprints::at(content, ByteOffset(read as u64));
         SourcePosition {
             read_offset: ByteOffset(read as u64),
             read_line: 0,

@@ -2,8 +2,9 @@
 //! an appended line costs that line alone. A restart begins again where the oldest open turn begins.
 
 mod beside;
+mod seen;
 
-use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 use fs_err::File;
 use remembrancer_processor::ingest::{
@@ -12,8 +13,9 @@ use remembrancer_processor::ingest::{
 use remembrancer_schema::{ByteOffset, Layout, NewEpisode, ProblemCount, SourcePosition, SourceUpdate, Unread};
 
 use beside::beside;
+use seen::Seen;
 
-use crate::scan::{self, Continuity, FileStat, KnownFile};
+use crate::scan::{self, Continuity, FileStat, Fingerprints, KnownFile};
 
 /// Bytes read in one step: bounds memory, and how long a live line waits behind a backfill.
 pub(crate) const CHUNK_BYTES: usize = 1 << 20;
@@ -39,6 +41,8 @@ pub(crate) struct SourceFile {
     inode: u64,
     /// The file up to `next`, half line included.
     position: Option<SourcePosition>,
+    /// The ends of what was read.
+    seen: Seen,
     /// Whether the file is another one than was read before under its name, which the store has not been told yet.
     replaces: bool,
     /// Whether what is read was counted before.
@@ -106,35 +110,23 @@ impl SourceFile {
     }
 
     /// What a session in a database gives, of which `record` is its own row and `bytes` are all that was read.
-    ///
-    /// # Errors
-    /// None that memory could have.
-    pub(crate) fn session(
-        info: &SourceInfo,
-        layout: Layout,
-        stat: &FileStat,
-        record: &[u8],
-        bytes: usize,
-    ) -> std::io::Result<ReadStep> {
+    pub(crate) fn session(info: &SourceInfo, layout: Layout, stat: &FileStat, record: &[u8], bytes: usize) -> ReadStep {
         let mut session = Self {
             shape: Shape::Database(layout),
             next: record.len() as u64,
             ..Self::begin(info, stat, 0)
         };
         session.reader.document(record);
-        session.taken(info.agent, stat, &mut Cursor::new(record), bytes, true)
+        session.taken(info.agent, stat, record, bytes, true)
     }
 
     /// What a session in a database gives whose content counts no more: what was read of it goes.
-    ///
-    /// # Errors
-    /// None that memory could have.
-    pub(crate) fn emptied(info: &SourceInfo, layout: Layout, stat: &FileStat) -> std::io::Result<ReadStep> {
+    pub(crate) fn emptied(info: &SourceInfo, layout: Layout, stat: &FileStat) -> ReadStep {
         let mut session = Self {
             shape: Shape::Database(layout),
             ..Self::begin(info, stat, EMPTIED)
         };
-        session.taken(info.agent, stat, &mut Cursor::new([]), 0, true)
+        session.taken(info.agent, stat, &[], 0, true)
     }
 
     fn from_start(agent: Agent, stat: &FileStat, generation: u32) -> Self {
@@ -155,6 +147,7 @@ impl SourceFile {
             generation,
             inode: stat.inode,
             position: None,
+            seen: Seen::nothing(),
             replaces: false,
             counted: false,
         }
@@ -199,6 +192,11 @@ impl SourceFile {
             left -= read as u64;
         }
         drop(reader.drain());
+        let seen = Seen::up_to(file, position.read_offset.0)?;
+        if seen.whole() != Fingerprints::of(position) {
+            // Cut or written anew since it was looked at.
+            return Ok(Self::begin(&info, stat, known.generation + 1));
+        }
         Ok(Self {
             shape: Shape::Lines,
             reader,
@@ -207,6 +205,7 @@ impl SourceFile {
             generation: known.generation,
             inode: stat.inode,
             position: Some(position.clone()),
+            seen,
             replaces: false,
             counted: false,
         })
@@ -243,55 +242,58 @@ impl SourceFile {
         Ok(scan::continuity(&mut file, stat.size, position)? == Continuity::Continues)
     }
 
-    /// Reads at most [`CHUNK_BYTES`] more; a document whole.
+    /// Reads at most [`CHUNK_BYTES`] more; a document whole. `None` where the file does not continue what was read: it was cut or
+    /// written anew since it was looked at.
     ///
     /// # Errors
     /// The file system's error; of a document, that it is too large.
-    pub(crate) fn step(&mut self, agent: Agent, stat: &FileStat) -> std::io::Result<ReadStep> {
+    pub(crate) fn step(&mut self, agent: Agent, stat: &FileStat) -> std::io::Result<Option<ReadStep>> {
         let mut file = File::open(&stat.path)?;
-        file.seek(SeekFrom::Start(self.next))?;
+        // What was read last is read again with what follows, so that both are of one file.
+        let before = self.seen.tail().len();
+        file.seek(SeekFrom::Start(self.next - before as u64))?;
         let most = match self.shape {
             Shape::Lines => CHUNK_BYTES,
             Shape::Document | Shape::Archive | Shape::Database(_) => LARGEST_DOCUMENT,
         };
-        let mut bytes = Vec::with_capacity(most.min(stat.size.saturating_sub(self.next) as usize + 1));
-        file.by_ref().take(most as u64).read_to_end(&mut bytes)?;
+        let mut read = Vec::with_capacity(before + most.min(stat.size.saturating_sub(self.next) as usize + 1));
+        file.take((before + most) as u64).read_to_end(&mut read)?;
+        let Some(bytes) = read.strip_prefix(self.seen.tail()) else {
+            return Ok(None);
+        };
         self.next += bytes.len() as u64;
         let at_end = bytes.len() < most;
         match self.shape {
-            Shape::Lines => self.reader.push(&bytes),
-            Shape::Document if at_end => self.reader.document(&bytes),
-            Shape::Archive if at_end => self.reader.archive(&bytes),
+            Shape::Lines => self.reader.push(bytes),
+            Shape::Document if at_end => self.reader.document(bytes),
+            Shape::Archive if at_end => self.reader.archive(bytes),
             Shape::Document | Shape::Archive | Shape::Database(_) => {
                 return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge));
             }
         }
-        self.taken(agent, stat, &mut file, bytes.len(), at_end)
+        Ok(Some(self.taken(agent, stat, bytes, bytes.len(), at_end)))
     }
 
-    /// What came of the bytes that the reader was given.
-    fn taken(
-        &mut self,
-        agent: Agent,
-        stat: &FileStat,
-        content: &mut (impl Read + Seek),
-        bytes: usize,
-        at_end: bool,
-    ) -> std::io::Result<ReadStep> {
+    /// What came of `content`, which the reader was given, after `bytes` were read for it.
+    fn taken(&mut self, agent: Agent, stat: &FileStat, content: &[u8], bytes: usize, at_end: bool) -> ReadStep {
         let advance = self.reader.drain();
-        let whole_lines = position(content, &advance, advance.read.offset)?;
-        self.position = Some(if advance.read.offset.0 == self.next {
-            whole_lines.clone()
-        } else {
-            position(content, &advance, ByteOffset(self.next))?
-        });
+        let (whole, read) = match self.shape {
+            Shape::Lines => self.seen.took(content, advance.read.offset.0),
+            // All of it.
+            _ => (
+                Fingerprints::at(content, advance.read.offset),
+                Fingerprints::at(content, ByteOffset(self.next)),
+            ),
+        };
+        let whole_lines = position(whole, &advance, advance.read.offset);
+        self.position = Some(position(read, &advance, ByteOffset(self.next)));
         let whole_lines = SourcePosition {
             // Of the others nothing is read but all of it.
             parser_state: whole_lines.parser_state.filter(|_| self.shape == Shape::Lines),
             ..whole_lines
         };
         let source = self.update(agent, stat, whole_lines, &advance, at_end);
-        Ok(ReadStep {
+        ReadStep {
             episodes: self.cut(&advance.turns),
             advance,
             source,
@@ -300,7 +302,7 @@ impl SourceFile {
             // Also where an earlier run began to read the rewritten file: the generation is all that has to be known.
             retire_older_generations: at_end && self.generation > 0,
             at_end,
-        })
+        }
     }
 
     /// The episodes of each turn. The last is kept as far as it was cut, since the next bytes are likely to be its own.
@@ -354,9 +356,8 @@ impl SourceFile {
 }
 
 /// What to know the file by once it was read up to `read_to`.
-fn position(file: &mut (impl Read + Seek), advance: &Advance, read_to: ByteOffset) -> std::io::Result<SourcePosition> {
-    let prints = scan::fingerprints(file, read_to)?;
-    Ok(SourcePosition {
+fn position(prints: Fingerprints, advance: &Advance, read_to: ByteOffset) -> SourcePosition {
+    SourcePosition {
         read_offset: read_to,
         read_line: advance.read.line,
         committed_offset: advance.committed.offset,
@@ -367,7 +368,7 @@ fn position(file: &mut (impl Read + Seek), advance: &Advance, read_to: ByteOffse
         prefix_len: prints.length,
         tail_hash: prints.tail_hash,
         tail_len: prints.length,
-    })
+    }
 }
 
 fn info(agent: Agent, stat: &FileStat) -> SourceInfo {

@@ -153,6 +153,22 @@ impl Journal {
         if mark.0 == self.length { Ok(()) } else { self.cut(mark.0) }
     }
 
+    /// Writes the journal anew where `change` makes others of its choices, each under the number that it had.
+    ///
+    /// # Errors
+    /// The file system's error; the journal is as it was then.
+    pub(crate) fn change(&mut self, change: impl Fn(&Choice) -> Option<Choice>) -> io::Result<()> {
+        let mut contents = Contents::read(&self.path)?;
+        let mut changed = false;
+        for line in &mut contents.lines {
+            if let Some(choice) = change(&line.choice) {
+                *line = Line::of(line.number, choice)?;
+                changed = true;
+            }
+        }
+        if changed { self.write_anew(&contents) } else { Ok(()) }
+    }
+
     fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut file = fs_err::OpenOptions::new().append(true).open(&self.path)?;
         file.write_all(bytes)?;

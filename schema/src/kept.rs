@@ -4,15 +4,19 @@
 
 use std::path::{Path, PathBuf};
 
+use rusqlite::Connection;
+
 use crate::backup::{open_as_it_is, remove_with_companions};
 use crate::copy::{PART, beside, leftovers, migration_copies, with_suffix};
-use crate::error::OpenError;
+use crate::error::{OpenError, QueryError};
 use crate::migrate::{self, LATEST};
 use crate::parting::PARTING;
 use crate::recovery::{is_of_recovery, is_unfinished, set_aside_files};
+use crate::redaction::RedactionRules;
 use crate::restore;
 use crate::sqlite_error::SqliteError;
-use crate::write::{Unwanted, forget_in_copy};
+use crate::units::UnixMillis;
+use crate::write::{Unwanted, copy_is_due, forget_in_copy, redact_in_copy};
 
 /// The folder of the backups, beside the database.
 const FOLDER: &str = "backups";
@@ -207,28 +211,47 @@ pub(crate) fn forget_in_copies(database: &Path, unwanted: &Unwanted, spared: Spa
 /// # Errors
 /// What keeps it from being rewritten now.
 fn rewrite(path: &Path, unwanted: &Unwanted) -> std::io::Result<bool> {
-    let now = |error: SqliteError| {
-        use rusqlite::ErrorCode::{
-            CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, PermissionDenied, ReadOnly, SystemIoFailure,
-        };
-        match error.code() {
-            Some(
-                CannotOpen | DatabaseBusy | DatabaseLocked | DiskFull | OutOfMemory | PermissionDenied | ReadOnly
-                | SystemIoFailure,
-            ) => Err(std::io::Error::other(format!("{}: {error}", path.display()))),
-            _ => Ok(false),
-        }
-    };
-    let version = match open_as_it_is(path) {
-        Ok(db) => migrate::version(&db).map_err(SqliteError::from),
-        Err(OpenError::Sqlite { source, .. } | OpenError::Busy { source, .. } | OpenError::Full { source, .. }) => Err(source),
-        Err(_) => return Ok(false),
-    };
-    match version {
-        Ok(LATEST) => forget_in_copy(path, unwanted).map_or_else(|error| now(error.into()), |()| Ok(true)),
-        Ok(_) => Ok(false),
-        Err(error) => now(error),
+    if opened(path)?.is_none() {
+        return Ok(false);
     }
+    match forget_in_copy(path, unwanted).map_err(SqliteError::from) {
+        Ok(()) => Ok(true),
+        Err(error) if passes(&error) => Err(not_now(path, &error)),
+        Err(_) => Ok(false),
+    }
+}
+
+/// A copy of this version, opened for reading; `None` where it is of another version, or no whole database.
+///
+/// # Errors
+/// What keeps it from being opened now.
+fn opened(path: &Path) -> std::io::Result<Option<Connection>> {
+    let version = |db: Connection| Ok((migrate::version(&db).map_err(SqliteError::from)?, db));
+    let opened = match open_as_it_is(path) {
+        Ok(db) => version(db),
+        Err(OpenError::Sqlite { source, .. } | OpenError::Busy { source, .. } | OpenError::Full { source, .. }) => Err(source),
+        Err(_) => return Ok(None),
+    };
+    match opened {
+        Ok((version, db)) => Ok((version == LATEST).then_some(db)),
+        Err(error) if passes(&error) => Err(not_now(path, &error)),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Whether an error says nothing of the file: the disk, a lock, descriptors.
+fn passes(error: &SqliteError) -> bool {
+    use rusqlite::ErrorCode::{
+        CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, PermissionDenied, ReadOnly, SystemIoFailure,
+    };
+    matches!(
+        error.code(),
+        Some(CannotOpen | DatabaseBusy | DatabaseLocked | DiskFull | OutOfMemory | PermissionDenied | ReadOnly | SystemIoFailure)
+    )
+}
+
+fn not_now(path: &Path, error: &SqliteError) -> std::io::Error {
+    std::io::Error::other(format!("{}: {error}", path.display()))
 }
 
 /// What was begun and is not whole: parts of copies, of the journal, of a new database in a damaged one's place, of a restore. Whoever
@@ -257,6 +280,65 @@ pub fn remove_half_written(path: &Path) -> std::io::Result<()> {
         Ok(_) => fs_err::remove_file(path),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
+    }
+}
+
+/// Brings `rules` to a part of the rows of a copy of ours that has not been through them. Where rows of the database were rewritten
+/// (`unscrubbed`), a copy that can't be rewritten goes: it holds what they were. Only what was set aside stays, which may be all that
+/// is left of something. Gives whether there may be more to do.
+///
+/// # Errors
+/// What SQLite or the file system reports; it can be called again.
+pub(crate) fn redact_copies(
+    database: &Path,
+    rules: &RedactionRules,
+    unscrubbed: bool,
+    now: UnixMillis,
+) -> Result<bool, QueryError> {
+    const ACT: &str = "redact the copies of the database";
+    if unscrubbed {
+        // A restore that does not count yet is begun anew.
+        restore::give_up(database).map_err(removal)?;
+    }
+    let damaged = set_aside_files(database);
+    let being_made = format!(".{}.part", std::process::id());
+    let later = |source: std::io::Error| QueryError::Invalid {
+        act: ACT,
+        detail: source.to_string(),
+    };
+    let mut waits = false;
+    for copy in kept_copies(database) {
+        let name = copy.path.to_string_lossy();
+        if name.ends_with(&being_made) {
+            // Once it is made it is rewritten as the others are.
+            waits = true;
+            continue;
+        }
+        let is_damaged = damaged.iter().any(|file| name.starts_with(&*file.to_string_lossy()));
+        let may_be_rewritten = !matches!(copy.kind, KeptKind::Part | KeptKind::BeforeMigration(_));
+        let db = if may_be_rewritten {
+            opened(&copy.path).map_err(later)?
+        } else {
+            None
+        };
+        if let Some(db) = db {
+            let due = copy_is_due(&db, rules).map_err(QueryError::at(ACT))?;
+            drop(db);
+            if due {
+                redact_in_copy(&copy.path, rules, now).map_err(QueryError::at(ACT))?;
+                return Ok(true);
+            }
+        } else if unscrubbed && copy.kind != KeptKind::SetAside && !is_damaged {
+            remove_with_companions(&copy.path).map_err(removal)?;
+        }
+    }
+    Ok(waits)
+}
+
+fn removal(source: std::io::Error) -> QueryError {
+    QueryError::Invalid {
+        act: "remove an old copy of the database",
+        detail: source.to_string(),
     }
 }
 

@@ -17,6 +17,7 @@
 mod ids;
 mod units;
 
+mod redaction;
 mod rows;
 
 mod damage;
@@ -78,6 +79,7 @@ pub use kept::{
 pub use parting::{PARTING, is_written_in_place, part_database, part_file};
 pub use query::{Bm25Hits, FieldWeights, Reader, SHORTEST_PREFIX, Scope};
 pub use recovery::{Recovery, open_or_rebuild, set_aside_and_rebuild, set_aside_files};
+pub use redaction::{RedactionRules, RedactionState};
 pub use restore::{RestoreError, Restored, restore};
 pub use rows::{
     BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeText, Facets, ForgetTarget, Forgotten, Importance, IngestBatch,
@@ -87,10 +89,12 @@ pub use rows::{
 };
 pub use sqlite_error::SqliteError;
 #[cfg(any(test, feature = "testing"))]
+pub use states::note_redaction;
+#[cfg(any(test, feature = "testing"))]
 pub use states::{damage_index, damage_vectors, make_analysis_older, make_older};
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
 pub use vector_code::bit_code;
-pub use write::Writer;
+pub use write::{RedactionStep, Writer};
 
 /// The schema version that this crate reads and writes.
 pub const SCHEMA_VERSION: u32 = migrate::LATEST;

@@ -21,6 +21,7 @@ mod neighbours;
 mod plans;
 mod recency;
 mod recollections;
+mod redaction;
 mod retention;
 mod sessions;
 pub(crate) mod settings;

@@ -10,6 +10,7 @@ use crate::copy::with_suffix;
 use crate::ids::{EpisodeId, ProjectId};
 use crate::migrate::{LATEST, MIGRATIONS, set_meta};
 use crate::open::{CLEAN_SHUTDOWN, make_ours};
+use crate::redaction::{REDACTED_TO, REDACTION_VERSION};
 use crate::vec_extension;
 use crate::write::{INDEX_ANALYSIS, indexed_columns, parse_facets};
 
@@ -41,6 +42,23 @@ pub fn make_older(path: &Path, version: u32) {
 pub fn make_analysis_older(path: &Path) {
     let db = Connection::open(path).expect("opens");
     set_meta(&db, INDEX_ANALYSIS, "0").expect("writes");
+}
+
+/// Notes that all rows of the store have been through the rules of redaction of `version`, whatever they hold; `None` takes the note
+/// out, as if nobody had ever made one.
+///
+/// # Panics
+/// Where the store can't be written.
+pub fn note_redaction(path: &Path, version: Option<u32>) {
+    let db = Connection::open(path).expect("opens");
+    db.execute(
+        "DELETE FROM _meta WHERE key IN (:version, :position)",
+        [REDACTION_VERSION, REDACTED_TO],
+    )
+    .expect("writes");
+    if let Some(version) = version {
+        set_meta(&db, REDACTION_VERSION, &version.to_string()).expect("writes");
+    }
 }
 
 /// Empties pages of the store's full-text index, as a torn write would, so that it is made anew at the next opening.

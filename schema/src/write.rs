@@ -26,6 +26,7 @@ mod ingest;
 mod instructions;
 mod log_key;
 mod recollection;
+mod redact;
 mod replay;
 mod retention;
 mod sources;
@@ -37,6 +38,8 @@ pub(crate) use in_copies::{Unwanted, forget_in_copy};
 pub(crate) use index::columns as indexed_columns;
 pub(crate) use index::parse_facets;
 pub(crate) use ingest::content_hash;
+pub use redact::RedactionStep;
+pub(crate) use redact::{copy_is_due, redact_in_copy};
 
 /// Key in `_meta`: until when ingest and embedding rest, or `indefinite`.
 pub(crate) const PAUSED: &str = "paused";

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use remembrancer_hooks::protocol::{Answer, Reply, Request};
 use remembrancer_hooks::{Client, ClientError};
+use remembrancer_processor::ingest::RULES;
 use remembrancer_schema::{Reader, Writer};
 use serde_json::Value;
 
@@ -65,7 +66,10 @@ pub(super) fn writer(surroundings: &Surroundings) -> Result<(Single, Writer), Cl
     let (folder, database) = (surroundings.places.data_dir(), surroundings.places.database_file());
     let single = Single::take(&folder)?;
     single.part(&folder, &database)?;
-    Ok((single, Writer::open(&database)?))
+    let mut writer = Writer::open(&database)?;
+    // Names are compared with what they are called now.
+    writer.begin_redaction(&RULES)?;
+    Ok((single, writer))
 }
 
 /// Takes what has left the memory out of the files that may show it, for when no daemon runs.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use remembrancer_hooks::clock::{Deadline as WireDeadline, monotonic_ns};
 use remembrancer_hooks::protocol::{RecallReply, RecallRequest, Reply, Request};
+use remembrancer_processor::ingest::redact;
 use remembrancer_processor::recall::{Recall, Silence};
 use serde_json::{Value, json};
 
@@ -129,7 +130,7 @@ fn of_recall(recall: &Recall) -> Value {
         "shown": recall.recollections.iter().map(|chosen| json!({
             "id": chosen.episode.uid.short(),
             "score": chosen.score,
-            "project": chosen.episode.project_name,
+            "project": chosen.episode.project_name.as_deref().map(redact),
         })).collect::<Vec<_>>(),
         "stages": recall.log.stages.iter().map(|(name, micros)| json!({"name": name, "micros": micros})).collect::<Vec<_>>(),
         "degradations": recall.log.degradations,

@@ -112,6 +112,7 @@ fn print_status(status: &Value) {
         (number(&status["database_bytes"]) + number(&status["wal_bytes"])) as f64 / 1e6
     );
     print_retention(&status["retention"]);
+    print_redaction(&status["redaction"]);
     print_backups(status);
     if let Some(resident) = status["daemon"]["memory"]["resident_bytes"].as_u64() {
         let anonymous = number(&status["daemon"]["memory"]["anonymous_bytes"]);
@@ -157,6 +158,21 @@ fn print_retention(retention: &Value) {
         "retention:  {due}; removed so far: {}",
         counted(&retention["turns_removed"], "turn", "turns")
     );
+}
+
+fn print_redaction(redaction: &Value) {
+    if redaction.is_null() {
+        return;
+    }
+    let number = |key: &str| redaction[key].as_u64().unwrap_or_default();
+    if number("rewritten_to") < number("last") {
+        say!(
+            "redaction:  older texts go through today's rules, {} % are through; until then they are redacted as they are shown",
+            number("rewritten_to") * 100 / number("last").max(1)
+        );
+    } else {
+        say!("redaction:  older texts are through today's rules; what they were leaves index, log and copies");
+    }
 }
 
 fn print_health(health: &Value) {

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::SignedDuration;
 use remembrancer_hooks::protocol::Request;
+use remembrancer_processor::ingest::redact_folder;
 use remembrancer_schema::UnixMillis;
 use serde_json::Value;
 
 use super::ask;
-use super::error::CliError;
+use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
 use crate::cli::output::{complain, say};
 use crate::{clock, control};
@@ -81,6 +82,7 @@ pub(super) fn resume(arguments: &PlainArguments, surroundings: &Surroundings) ->
 
 pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let path = surroundings.as_in_transcripts(&arguments.path)?;
+    refuse_secret_near_transcripts(&path, surroundings)?;
     if !Path::new(&path).exists() {
         complain!("warning: there is no {path} on this machine; it is excluded as it is written");
     }
@@ -99,6 +101,21 @@ pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) ->
         );
     });
     Ok(())
+}
+
+/// The memory knows working folders without the secrets in their names, and transcripts by their whole paths: one name can't keep
+/// out both.
+fn refuse_secret_near_transcripts(path: &str, surroundings: &Surroundings) -> Result<(), CliError> {
+    let roots = surroundings.roots();
+    let is_near = |root: &Path| root.starts_with(path) || Path::new(path).starts_with(root);
+    if redact_folder(path) == path || !roots.folders().any(is_near) {
+        return Ok(());
+    }
+    Err(CliError::new(
+        Kind::Usage,
+        format!("{path} holds what looks like a secret in its name, and transcripts lie there"),
+    )
+    .with_hint("name it under `transcripts.exclude` in the settings"))
 }
 
 pub(super) fn include(arguments: &PathArguments, surroundings: &Surroundings) -> Result<(), CliError> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use remembrancer_hooks::clock::BUDGET;
 use remembrancer_processor::embed::DeviceChoice;
-use remembrancer_processor::ingest::Agent;
+use remembrancer_processor::ingest::{Agent, redact};
 use remembrancer_processor::recall::{FLOOR, Floor, PROFILES, Profile, RecallSettings, ScopeRule};
 use remembrancer_processor::rerank::Blend;
 
@@ -88,7 +88,8 @@ impl Check<'_> {
             path: self.path.to_owned(),
             line: place::line_of(self.text, key, &value),
             key,
-            value,
+            // It may be a secret that was put in the wrong place, and this goes to a log.
+            value: redact(&value).into_owned(),
             remedy: remedy.into(),
         }
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use remembrancer_processor::ingest::redact;
 use serde::Deserialize;
 
 use super::ConfigError;
@@ -97,7 +98,8 @@ impl ConfigFile {
             ConfigError::Parse {
                 path: path.to_owned(),
                 line,
-                message: error.message().to_owned(),
+                // It quotes what stands there, which may be a secret in the wrong place, and goes to a log.
+                message: redact(error.message()).into_owned(),
             }
         })
     }

@@ -1,6 +1,9 @@
 //! What a request to forget names in a store, what it would delete, and the deleting.
 
+use std::borrow::Cow;
+
 use remembrancer_hooks::protocol::ForgetTarget as Target;
+use remembrancer_processor::ingest::{redact, redact_folder};
 use remembrancer_schema::{EpisodeId, ForgetTarget, Reader, TargetedEpisode, UnixMillis, Writer};
 use serde_json::{Value, json};
 
@@ -23,7 +26,11 @@ pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTar
             agent: None,
             external_id,
         },
-        Target::Path(path) => ForgetTarget::Path(path),
+        // Working folders are stored without the secrets in their names, the paths of transcripts as they are.
+        Target::Path(path) => match redact_folder(&path) {
+            Cow::Borrowed(_) => ForgetTarget::Path(path),
+            Cow::Owned(folder) => ForgetTarget::AnyOf(vec![ForgetTarget::Path(folder), ForgetTarget::Path(path)]),
+        },
         Target::Matching(words) => ForgetTarget::Matching(words),
         Target::After(at) => ForgetTarget::After(UnixMillis(at)),
         Target::Before(at) => ForgetTarget::Before(UnixMillis(at)),
@@ -36,7 +43,9 @@ pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTar
         }
         Target::All => ForgetTarget::All,
         Target::Project(name) => {
-            let named = |(_, known, root): &(_, String, Option<String>)| *known == name || root.as_deref() == Some(&name);
+            let (stored_name, stored_root) = (redact(&name), redact_folder(&name));
+            let named =
+                |(_, known, root): &(_, String, Option<String>)| *known == stored_name || root.as_deref() == Some(&*stored_root);
             let mut found = reader.projects()?.into_iter().filter(named);
             match (found.next(), found.next()) {
                 (Some((project, _, _)), None) => ForgetTarget::Project(project),
@@ -73,7 +82,7 @@ pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<V
             json!({
                 "id": text.uid.short(),
                 "date": date(text.created_at),
-                "project": text.project_name,
+                "project": text.project_name.as_deref().map(redact),
                 "asked": first_line(&text.prompt),
             })
         })

@@ -8,8 +8,9 @@ use std::time::Duration;
 use remembrancer_hooks::Client;
 use remembrancer_hooks::places::Places;
 use remembrancer_hooks::protocol::{RecallRequest, Reply, Request};
+use remembrancer_processor::ingest::RULES;
 use remembrancer_processor::{Deadline, Stopwatch};
-use remembrancer_schema::{EpisodeText, QueryError, Reader, Scope};
+use remembrancer_schema::{EpisodeText, QueryError, Reader, RedactionState, Scope};
 use serde_json::Value;
 use walkdir::WalkDir;
 
@@ -66,6 +67,7 @@ pub(crate) fn database(reader: &Reader) -> Result<Vec<Check>, QueryError> {
     checks.push(formats(&passed_over));
     let warn = |notice| Check::warning(MEMORY, notice, "see whether there is a newer version, or report the kind");
     checks.extend(notices.into_iter().map(warn));
+    checks.extend(redaction(&reader.redaction()?));
     let recovered = reader.recovery()?;
     checks.extend(recovered.map(|recovery| Check::warning(MEMORY, recovery::found(&recovery), recovery::remedy(&recovery))));
     let deadline = Deadline::after(LOOK_THROUGH);
@@ -87,6 +89,29 @@ pub(crate) fn database(reader: &Reader) -> Result<Vec<Check>, QueryError> {
     });
     reader.set_deadline_check(None);
     Ok(checks)
+}
+
+/// Whether rows are left that older rules of redaction let through, or bytes of what they were.
+fn redaction(state: &RedactionState) -> Option<Check> {
+    if !state.is_behind(RULES.version) {
+        return None;
+    }
+    let found = match state.under_way {
+        _ if state.version.is_some_and(|version| version >= RULES.version) => {
+            "texts were redacted by newer rules, and bytes of what they were may be left in the index, the log or copies"
+                .to_owned()
+        }
+        Some((version, to)) if version == RULES.version => format!(
+            "older texts are being redacted by newer rules: {} of {} are through",
+            to.0, state.last.0
+        ),
+        _ => "older texts have not been redacted by today's rules yet".to_owned(),
+    };
+    Some(Check::warning(
+        MEMORY,
+        found,
+        "let the daemon run, which does it while it has nothing else to do; what is shown is redacted all the same",
+    ))
 }
 
 /// Which records were passed over for their kind, by agent and version.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use remembrancer_processor::ingest::Turn;
+use remembrancer_processor::ingest::{Turn, redact_folder};
 use remembrancer_schema::{
     EpisodeId, IngestBatch, IngestOutcome, NewEpisode, ProjectId, QueryError, Reader, SessionKey, TurnUpsert, UnixMillis, Writer,
 };
@@ -118,7 +118,8 @@ impl Ingest {
                 agent: turn.agent.id().to_owned(),
                 external_id: turn.session.clone(),
             },
-            cwd: turn.cwd.clone(),
+            // The folder itself was needed for what is kept out, and for the project.
+            cwd: turn.cwd.as_deref().map(|cwd| redact_folder(cwd).into_owned()),
             git_branch: turn.git_branch.clone(),
             project,
             episodes,
@@ -137,7 +138,7 @@ impl Ingest {
             Some(identity) => {
                 let resolved = self.setup.writer.call_blocking(move |writer| {
                     let root = identity.root.to_string_lossy();
-                    writer.resolve_project(&identity.keys, &identity.name, Some(&root), clock::now())
+                    writer.resolve_project(&identity.keys, &identity.name, Some(&redact_folder(&root)), clock::now())
                 })?;
                 Some(resolved?)
             }

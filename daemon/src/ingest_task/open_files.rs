@@ -2,13 +2,16 @@
 //! nearly always among the last few.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use remembrancer_processor::ingest::Agent;
 
-use crate::scan::FileStat;
+use crate::scan::{self, FileStat};
 use crate::source_file::{ReadStep, SourceFile};
 
+/// How often a file is looked at anew that was cut or written anew while it was read.
+const ATTEMPTS: usize = 3;
 /// How many are kept.
 const MOST: usize = 32;
 
@@ -24,22 +27,28 @@ impl OpenFiles {
     /// Takes one step in the file described by `stat`, begun by `open` unless it is open and still continues.
     ///
     /// # Errors
-    /// The file system's error; the file is closed then, and after a panic.
+    /// The file system's error, and where the file is written anew again and again; it is closed then, and after a panic.
     pub(super) fn step(
         &mut self,
         agent: Agent,
         stat: &FileStat,
-        open: impl FnOnce() -> std::io::Result<SourceFile>,
+        mut open: impl FnMut(&FileStat) -> std::io::Result<SourceFile>,
     ) -> std::io::Result<ReadStep> {
-        let mut file = match self.files.remove(&stat.path) {
-            Some(file) if file.still_continues(stat)? => file,
-            _ => open()?,
-        };
-        let step = file.step(agent, stat)?;
-        if file.grows() {
-            self.keep(stat.path.clone(), file);
+        let mut stat = stat.clone();
+        for _ in 0..ATTEMPTS {
+            let mut file = match self.files.remove(&stat.path) {
+                Some(file) if file.still_continues(&stat)? => file,
+                _ => open(&stat)?,
+            };
+            if let Some(step) = file.step(agent, &stat)? {
+                if file.grows() {
+                    self.keep(stat.path.clone(), file);
+                }
+                return Ok(step);
+            }
+            stat = scan::look(&stat.path)?.ok_or(ErrorKind::NotFound)?;
         }
-        Ok(step)
+        Err(Error::new(ErrorKind::Interrupted, "it is written anew again and again"))
     }
 
     fn keep(&mut self, path: PathBuf, file: SourceFile) {

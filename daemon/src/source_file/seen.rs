@@ -3,8 +3,6 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use sha2::{Digest, Sha256};
-
 use crate::scan::{FINGERPRINT_BYTES, Fingerprints};
 
 /// The ends of what was read of a file.
@@ -26,7 +24,7 @@ impl Seen {
             head: Vec::new(),
             tail: Vec::new(),
             read: 0,
-            whole: (0, prints(&[], &[])),
+            whole: (0, Fingerprints::of_ends(&[], &[])),
         }
     }
 
@@ -43,7 +41,7 @@ impl Seen {
             std::io::Result::Ok(bytes)
         };
         let (head, tail) = (part(0)?, part(read - length)?);
-        let whole = (read, prints(&head, &tail));
+        let whole = (read, Fingerprints::of_ends(&head, &tail));
         Ok(Self { head, tail, read, whole })
     }
 
@@ -77,15 +75,7 @@ impl Seen {
     /// The fingerprints at an offset of the file, which is at `end` of the tail.
     fn at(&self, offset: u64, end: usize) -> Fingerprints {
         let length = offset.min(FINGERPRINT_BYTES) as usize;
-        prints(&self.head[..length], &self.tail[end - length..end])
-    }
-}
-
-fn prints(head: &[u8], tail: &[u8]) -> Fingerprints {
-    Fingerprints {
-        prefix_hash: Sha256::digest(head).into(),
-        tail_hash: Sha256::digest(tail).into(),
-        length: head.len() as u32,
+        Fingerprints::of_ends(&self.head[..length], &self.tail[end - length..end])
     }
 }
 
@@ -97,7 +87,6 @@ mod tests {
     use remembrancer_schema::ByteOffset;
 
     use super::*;
-    use crate::scan::fingerprints;
 
     proptest! {
         #[test]
@@ -112,7 +101,7 @@ mod tests {
                 let next = (read + step).min(file.len());
                 let whole = file[..next].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
                 let told = seen.took(&file[read..next], whole as u64);
-                let of = |offset: usize| fingerprints(&mut Cursor::new(&file), ByteOffset(offset as u64)).unwrap();
+                let of = |offset: usize| Fingerprints::at(&file, ByteOffset(offset as u64));
                 prop_assert_eq!(told, (of(whole), of(next)));
                 prop_assert!(file[..next].ends_with(seen.tail()));
                 read = next;

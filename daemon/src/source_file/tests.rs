@@ -67,6 +67,7 @@ fn after_restart(state: impl Fn(Option<String>) -> Option<String>) -> ReadStep {
     let first = SourceFile::open(agent, Shape::Lines, &stat, None, false)
         .unwrap()
         .step(agent, &stat)
+        .unwrap()
         .unwrap();
     let mut known = KnownFile {
         stat,
@@ -78,7 +79,39 @@ fn after_restart(state: impl Fn(Option<String>) -> Option<String>) -> ReadStep {
     fs_err::write(&path, format!("{BEGINNING}{BARE}\n")).unwrap();
     let stat = scan::stat(&path).unwrap();
     let mut file = SourceFile::open(agent, Shape::Lines, &stat, Some(&known), false).unwrap();
-    file.step(agent, &stat).unwrap()
+    file.step(agent, &stat).unwrap().unwrap()
+}
+
+/// Turns of Claude Code, a line each.
+fn prompts(numbers: std::ops::Range<u32>) -> String {
+    let line = |number| {
+        format!(
+            r#"{{"type":"user","uuid":"u{number}","sessionId":"s","timestamp":"2026-03-01T10:{number:02}:00Z","message":{{"role":"user","content":"why does case {number} fail, {}?"}}}}"#,
+            "and what of it ".repeat(40)
+        )
+    };
+    numbers.map(|number| line(number) + "\n").collect()
+}
+
+#[test]
+fn tc_11_a_file_that_is_cut_and_grows_while_it_is_read_is_told() {
+    let agent = Agent::CLAUDE_CODE;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    fs_err::write(&path, prompts(0..6)).unwrap();
+    let stat = scan::stat(&path).unwrap();
+    let mut file = SourceFile::open(agent, Shape::Lines, &stat, None, false).unwrap();
+    let step = file.step(agent, &stat).unwrap().unwrap();
+    // Between the look at the file and the reading, turns are taken back, and others written, past the old size.
+    let known = KnownFile::from(&step.source);
+    fs_err::write(&path, format!("{}{}", prompts(0..3), prompts(10..20))).unwrap();
+    assert!(file.step(agent, &stat).unwrap().is_none());
+    let now = scan::stat(&path).unwrap();
+    assert!(!file.still_continues(&now).unwrap());
+    let mut again = SourceFile::open(agent, Shape::Lines, &now, Some(&known), false).unwrap();
+    let step = again.step(agent, &now).unwrap().unwrap();
+    assert_eq!((step.source.generation, step.advance.turns.len()), (1, 13));
+    assert!(step.retire_older_generations);
 }
 
 #[test]

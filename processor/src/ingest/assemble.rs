@@ -43,11 +43,22 @@ pub(crate) struct OpenTurn {
     discard: bool,
     dirty: bool,
     seen: HashSet<u64>,
-    /// The steps whose text may be written again, by the message's id.
-    rewritable: HashMap<u64, usize>,
+    /// The texts that may be written again, by the message's id.
+    rewritable: HashMap<u64, Rewritable>,
+    /// How many private spans the agent has left open.
+    private: usize,
     /// The spelling of the prompt as it stood before it was redacted.
     spelling: u64,
     text_bytes: usize,
+}
+
+/// A text that may be written again.
+#[derive(Clone, Copy, Debug)]
+struct Rewritable {
+    /// Its step; none while nothing of it was kept.
+    step: Option<usize>,
+    /// How many private spans were open before it.
+    private: usize,
 }
 
 /// Builds turns of one source.
@@ -337,6 +348,7 @@ impl Assembler {
             dirty: true,
             seen: HashSet::from([short_hash(place.id)]),
             rewritable: HashMap::new(),
+            private: 0,
             spelling,
             text_bytes: 0,
         }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::assemble::kept_folder;
 use super::problem::cleaned;
-use super::redact::redact;
+use super::redact::{redact, redact_folder};
 
 /// The version of the text.
 const VERSION: u32 = 1;
@@ -81,7 +81,11 @@ impl Carried {
     /// As text; none if it would be too long.
     pub(crate) fn to_text(&self) -> Option<String> {
         let mut told = Told::clone(&self.told);
-        told.cwd = told.cwd.map(|cwd| kept_folder(&cwd).unwrap_or_default());
+        told.cwd = told.cwd.map(|cwd| {
+            kept_folder(&cwd)
+                .map(|cwd| redact_folder(&cwd).into_owned())
+                .unwrap_or_default()
+        });
         told.git_branch = told.git_branch.map(|branch| redact(&branch).into_owned());
         let text = serde_json::to_string(&Written {
             v: VERSION,

@@ -8,9 +8,11 @@
 //! of what it found. One pass over the text finds which fixed strings occur; only their rules run, so that ordinary text
 //! costs one scan. Redacting twice changes nothing.
 
+mod folder;
 mod judge;
 mod private;
 mod rules;
+mod stored;
 mod tokens;
 mod written;
 
@@ -20,11 +22,14 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Captures, Regex};
+use remembrancer_schema::RedactionRules;
 
+pub use folder::redact_folder;
 use judge::Found;
-pub(crate) use private::after_cut_span;
 use private::redact_private;
+pub(crate) use private::{after_cut_span, redact_private_across, redact_private_after};
 use rules::{Rule, SHAPED};
+pub use stored::redact_episode;
 use tokens::{KINDS, TOKENS};
 use written::WRITTEN;
 
@@ -37,6 +42,13 @@ const AHEAD: usize = 4 * 1024;
 /// The version of the rules: raised whenever a rule, a list or a judgement changes what is redacted. By it one can tell what was
 /// stored under older rules; 1 were those before it had a number.
 pub const REDACTION_VERSION: u32 = 3;
+
+/// These rules, for the store to bring to its rows what older ones left in them.
+pub const RULES: RedactionRules = RedactionRules {
+    version: REDACTION_VERSION,
+    text: redact,
+    folder: redact_folder,
+};
 
 /// Rules as they are searched: tokens of one kind are one rule.
 const SEARCHED: usize = SHAPED.len() + KINDS.len() + WRITTEN.len();
@@ -236,7 +248,7 @@ fn secret(found: &Captures<'_>) -> Range<usize> {
 mod corpus;
 #[cfg(test)]
 mod cuts;
-#[cfg(test)]
-mod examples;
+#[cfg(any(test, feature = "testing"))]
+pub(in crate::ingest) mod examples;
 #[cfg(test)]
 mod tests;

@@ -159,6 +159,11 @@ pub fn tokens(text: &str) -> usize {
     episode::tokens_of(text)
 }
 
+/// Of every rule of redaction its name, a text that holds such a secret, and what of it was made up: the same at every run.
+pub fn example_secrets() -> Vec<(&'static str, String, Vec<String>)> {
+    redact::examples::secrets()
+}
+
 /// The head of a text, redacted, of which the first `bytes` are to be kept.
 pub fn redacted_head(text: &str, bytes: usize) -> String {
     redact::redact_head(text, bytes).into_owned()

@@ -11,6 +11,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::origin;
 use super::untrusted::{clean, importable, with_closed_code};
 use crate::fence::{FENCE_CLOSE, FENCE_OPEN_PREFIX};
+use crate::ingest::redact_episode;
 
 /// Bounds on the block. The host shows only a 2 KB preview of hook output over 10,000 characters, so we stay far below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +105,12 @@ fn enter(text: &mut String, episodes: &[EpisodeText], caps: Caps) -> usize {
     let mut shown = 0;
     for (index, episode) in episodes.iter().enumerate() {
         let left = Allowance::left(text, caps);
-        let Some(entry) = entry(index + 1, episode, left) else { break };
+        // Its row may be older than today's rules.
+        let mut episode = episode.clone();
+        redact_episode(&mut episode);
+        let Some(entry) = entry(index + 1, &episode, left) else {
+            break;
+        };
         text.push('\n');
         text.push_str(&entry);
         shown += 1;

@@ -61,6 +61,15 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// The line of a choice.
+    ///
+    /// # Errors
+    /// What JSON can't hold.
+    pub(super) fn of(number: Number, choice: Choice) -> io::Result<Self> {
+        let raw = write(number, &choice)?;
+        Ok(Self { number, choice, raw })
+    }
+
     /// What the choice is about: of several lines about one thing only the last holds.
     pub(super) fn subject(&self) -> Vec<&str> {
         match &self.choice {

@@ -95,6 +95,7 @@ pub(crate) fn of(db: &Connection, target: &ForgetTarget) -> rusqlite::Result<Vec
             .query_map([at], |row| row.get(0))?
             .collect(),
         ForgetTarget::AllOf(targets) => in_all(db, targets),
+        ForgetTarget::AnyOf(targets) => in_any(db, targets),
         ForgetTarget::All => db
             .prepare_cached("SELECT id FROM episodes")?
             .query_map([], |row| row.get(0))?
@@ -112,6 +113,17 @@ fn in_all(db: &Connection, targets: &[ForgetTarget]) -> rusqlite::Result<Vec<Epi
         let named: HashSet<EpisodeId> = of(db, target)?.into_iter().collect();
         ids.retain(|id| named.contains(id));
     }
+    Ok(ids)
+}
+
+/// The episodes that at least one of `targets` names, each once.
+fn in_any(db: &Connection, targets: &[ForgetTarget]) -> rusqlite::Result<Vec<EpisodeId>> {
+    let mut ids = Vec::new();
+    for target in targets {
+        ids.extend(of(db, target)?);
+    }
+    ids.sort_unstable();
+    ids.dedup();
     Ok(ids)
 }
 

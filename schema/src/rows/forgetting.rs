@@ -28,6 +28,8 @@ pub enum ForgetTarget {
     Before(UnixMillis),
     /// What all of these name; nothing where there are none.
     AllOf(Vec<ForgetTarget>),
+    /// What any of these names.
+    AnyOf(Vec<ForgetTarget>),
     /// Everything.
     All,
 }

@@ -155,7 +155,7 @@ pub(super) fn covers(exclusions: &[String], path: Option<&str>) -> bool {
     path.is_some_and(|path| exclusions.iter().any(|excluded| is_under(path, excluded)))
 }
 
-fn hide(db: &Connection, ids: &[EpisodeId]) -> rusqlite::Result<u64> {
+pub(super) fn hide(db: &Connection, ids: &[EpisodeId]) -> rusqlite::Result<u64> {
     let mut hidden = Vec::new();
     for &id in ids {
         let changed = db

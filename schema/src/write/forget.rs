@@ -271,7 +271,7 @@ fn remove_if_empty(db: &Connection, project: ProjectId) -> rusqlite::Result<()> 
 fn projects_of(target: &ForgetTarget) -> Vec<ProjectId> {
     match target {
         ForgetTarget::Project(project) => vec![*project],
-        ForgetTarget::AllOf(targets) => targets.iter().flat_map(projects_of).collect(),
+        ForgetTarget::AllOf(targets) | ForgetTarget::AnyOf(targets) => targets.iter().flat_map(projects_of).collect(),
         _ => Vec::new(),
     }
 }

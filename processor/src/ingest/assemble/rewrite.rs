@@ -3,27 +3,35 @@
 
 use remembrancer_schema::UnixMillis;
 
-use super::OpenTurn;
 use super::open_turn::TURN_TEXT_CAP;
+use super::{OpenTurn, Rewritable};
+use crate::ingest::redact::{redact, redact_private_after};
 use crate::ingest::turn::short_hash;
-use crate::ingest::{narration, redact::redact, text};
+use crate::ingest::{narration, text};
 
 impl OpenTurn {
     /// Adds a message's text, without its announcements, or puts it in the place of that message's text before, unless that
     /// can't change any more.
     pub(crate) fn say_latest(&mut self, id: &str, at: UnixMillis, raw: &str) {
         let id = short_hash(id);
-        let cleaned = text::clean(raw);
+        let known = self.rewritable.get(&id).copied();
+        // Written again, it begins where it began before.
+        let private = known.map_or(self.private, |rewritable| rewritable.private);
+        let (raw, open) = redact_private_after(raw, private);
+        let cleaned = text::clean(&raw);
         let redacted = redact(&cleaned);
         let said = narration::strip(&redacted);
-        if let Some(step) = self.rewritable.get(&id) {
-            return self.rewrite(*step, said.trim());
+        if let Some(step) = known.and_then(|rewritable| rewritable.step) {
+            if step + 1 == self.turn.steps.len() {
+                self.private = open;
+            }
+            return self.rewrite(step, said.trim());
         }
-        let step = self.turn.steps.len();
+        self.private = open;
+        let next = self.turn.steps.len();
         self.keep_text(at, &said);
-        if self.turn.steps.len() > step {
-            self.rewritable.insert(id, step);
-        }
+        let step = (self.turn.steps.len() > next).then_some(next);
+        self.rewritable.insert(id, Rewritable { step, private });
     }
 
     fn rewrite(&mut self, step: usize, said: &str) {

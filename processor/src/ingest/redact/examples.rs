@@ -5,12 +5,18 @@
 
 mod services;
 mod shaped;
+#[cfg(test)]
 mod tests;
 mod tokens;
+#[cfg(test)]
 mod words;
 mod written;
 
 /// What there is to say and to show of one rule.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the tests here read all of it, those of the whole system the secrets")
+)]
 pub(super) struct Example {
     /// The rule's name.
     rule: &'static str,
@@ -40,6 +46,15 @@ const fn of(
 fn all() -> Vec<&'static Example> {
     let tables = [shaped::EXAMPLES, tokens::EXAMPLES, services::EXAMPLES, written::EXAMPLES];
     tables.into_iter().flatten().collect()
+}
+
+/// Of every rule its name, a text that holds such a secret, and what of it was made up.
+pub(in crate::ingest) fn secrets() -> Vec<(&'static str, String, Vec<String>)> {
+    let of_rule = |example: &&'static Example| {
+        let (text, made) = filled(example.positives.first()?);
+        Some((example.rule, text, made))
+    };
+    all().iter().filter_map(of_rule).collect()
 }
 
 /// The classes of characters: letter, characters, and what people call them.

@@ -22,32 +22,54 @@ struct Tag {
 
 /// `text` with every private span replaced; borrowed if there is none.
 pub(super) fn redact_private(text: &str) -> Cow<'_, str> {
+    redact_private_after(text, 0).0
+}
+
+/// The same of a text that goes on where another ended: `depth` spans were open there, and what closes them stands here or in what
+/// follows. Also gives how many are open at the end of this one. What was open before has its placeholder there, and none here.
+pub(crate) fn redact_private_after(text: &str, depth: usize) -> (Cow<'_, str>, usize) {
     let mut changed = String::new();
     let mut kept_to = 0;
-    let (mut depth, mut opened_at) = (0_usize, 0);
+    let (mut depth, mut opened_at) = (depth, None);
     for tag in tags(text) {
         if tag.opens {
             if depth == 0 {
-                opened_at = tag.range.start;
+                opened_at = Some(tag.range.start);
             }
             depth += 1;
         } else if depth > 0 {
             depth -= 1;
             if depth == 0 {
-                replace(&mut changed, &text[kept_to..opened_at]);
+                if let Some(opened_at) = opened_at {
+                    replace(&mut changed, &text[kept_to..opened_at]);
+                }
                 kept_to = tag.range.end;
             }
         }
     }
     if depth > 0 {
-        replace(&mut changed, &text[kept_to..opened_at]);
-        return Cow::Owned(changed);
+        if let Some(opened_at) = opened_at {
+            replace(&mut changed, &text[kept_to..opened_at]);
+        }
+        return (Cow::Owned(changed), depth);
     }
     if kept_to == 0 {
-        return Cow::Borrowed(text);
+        return (Cow::Borrowed(text), 0);
     }
     changed.push_str(&text[kept_to..]);
-    Cow::Owned(changed)
+    (Cow::Owned(changed), 0)
+}
+
+/// The texts of one message, in order, without what is private: a span may be opened in one and closed in another.
+pub(crate) fn redact_private_across<'t>(texts: &[&'t str]) -> Vec<Cow<'t, str>> {
+    let mut depth = 0;
+    let mut redacted = Vec::with_capacity(texts.len());
+    for text in texts {
+        let (kept, open) = redact_private_after(text, depth);
+        depth = open;
+        redacted.push(kept);
+    }
+    redacted
 }
 
 fn replace(changed: &mut String, kept: &str) {
@@ -153,6 +175,27 @@ mod tests {
         assert_eq!(redact_private(text), expected);
         assert_eq!(redact(text), expected, "by the one way in, too");
         assert!(!redact(&redact(text)).contains("SECRET"));
+    }
+
+    #[rstest]
+    #[case::closed_in_the_next(&["a <private>SECRET", "SECRET</private> b"], &["a [redacted:private]", " b"])]
+    #[case::in_the_last(
+        &["a <private>SECRET", "SECRET", "SECRET</private> b", "c"],
+        &["a [redacted:private]", "", " b", "c"]
+    )]
+    #[case::nested(&["<private>SECRET <private>SECRET", "</private> SECRET", "</private>b"], &["[redacted:private]", "", "b"])]
+    #[case::opened_again(
+        &["<private>SECRET", "SECRET</private> b <private>SECRET", "SECRET"],
+        &["[redacted:private]", " b [redacted:private]", ""]
+    )]
+    #[case::closed_and_whole(
+        &["<private>SECRET", "</private>b<private>SECRET</private>c"],
+        &["[redacted:private]", "b[redacted:private]c"]
+    )]
+    #[case::never_closed(&["a <private>SECRET", "SECRET"], &["a [redacted:private]", ""])]
+    #[case::nothing(&["a", "b </private> c"], &["a", "b </private> c"])]
+    fn tc_41_a_span_goes_on_in_the_next_text(#[case] texts: &[&str], #[case] expected: &[&str]) {
+        assert_eq!(redact_private_across(texts), expected);
     }
 
     #[rstest]

@@ -256,3 +256,18 @@ proptest! {
         prop_assert!(cut(&text, limit).chars().count() <= limit);
     }
 }
+
+#[test]
+fn tc_41_what_an_older_row_holds_is_redacted_on_its_way_out() {
+    let token = format!("gh{}_{}", 'p', "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let mut old = episode(&format!("why is {token} refused?"), &format!("It is void: {token}."));
+    old.project_name = Some(format!("shop-{token}"));
+    old.facets.files = vec![format!("{token}.toml")];
+    let (text, shown) = block(&header(), std::slice::from_ref(&old), CAPS);
+    assert_eq!(shown, 1);
+    assert!(
+        !text.contains(&token) && text.matches("[redacted:github-token]").count() == 4,
+        "{text}"
+    );
+    assert!(!standing_block(&[old], CAPS).contains(&token));
+}

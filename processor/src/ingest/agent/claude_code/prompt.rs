@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::ingest::redact::redact_private_across;
 use crate::ingest::text;
 
 /// What a user record says.
@@ -128,6 +129,11 @@ const CLIENT_COMMANDS: &[&str] = &[
 
 /// Reads the texts of one user record.
 pub(super) fn said(texts: &[&str], compact_summary: bool) -> Said {
+    // One text alone is redacted with all else; a turn may be known by it as it stands.
+    let texts = match texts {
+        [only] => vec![Cow::Borrowed(*only)],
+        several => redact_private_across(several),
+    };
     let cleaned: Vec<_> = texts.iter().map(|raw| text::clean(raw)).collect();
     let whole = cleaned.first().map_or("", |first| first.trim_start());
     if compact_summary || whole.starts_with(SUMMARY_START) {

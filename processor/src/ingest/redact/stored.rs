@@ -1,0 +1,29 @@
+//! What is stored, without what today's rules take out: a row may be older than they are, until it is rewritten.
+
+use std::borrow::Cow;
+
+use remembrancer_schema::EpisodeText;
+
+use super::{redact, redact_folder};
+
+/// Takes out of an episode, before it is shown, what the rules find in any text of it.
+pub fn redact_episode(episode: &mut EpisodeText) {
+    let facets = &mut episode.facets;
+    let lists = [&mut facets.files, &mut facets.commands, &mut facets.errors, &mut facets.tools];
+    for text in [&mut episode.prompt, &mut episode.answer]
+        .into_iter()
+        .chain(lists.into_iter().flatten())
+        .chain(episode.project_name.as_mut())
+    {
+        replace(text, redact);
+    }
+    for folder in episode.cwd.iter_mut().chain(episode.source.as_mut()) {
+        replace(folder, redact_folder);
+    }
+}
+
+fn replace(text: &mut String, by: fn(&str) -> Cow<'_, str>) {
+    if let Cow::Owned(redacted) = by(text) {
+        *text = redacted;
+    }
+}

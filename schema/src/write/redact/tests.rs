@@ -1,0 +1,456 @@
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+use super::*;
+use crate::journal::Journal;
+use crate::testing::{MODEL, Store, batch, in_project, session, turn, turn_uid};
+use crate::{ForgetTarget, Importance, IngestBatch, RecollectionLog, SessionUpdate, TurnUpsert, note_redaction};
+
+const SECRET: &str = "xylophonequartz";
+
+/// Rules for these tests: one word is a secret.
+fn text(text: &str) -> Cow<'_, str> {
+    if text.contains(SECRET) {
+        Cow::Owned(text.replace(SECRET, "[redacted:word]"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+fn rules(version: u32) -> RedactionRules {
+    RedactionRules {
+        version,
+        text,
+        folder: text,
+    }
+}
+
+const NOW: UnixMillis = UnixMillis(2_000_000);
+
+/// What every table of the schema that holds text has of it: rewritten here, or why not.
+const REWRITTEN: &[(&str, &[&str])] = &[
+    ("episode_texts", &["cwd", "git_branch", "prompt", "answer", "facets"]),
+    ("exclusions", &["path"]),
+    ("project_aliases", &["key"]),
+    ("projects", &["name", "root"]),
+    ("recollections", &["terms"]),
+    ("sessions", &["title", "cwd", "git_branch"]),
+    ("source_problems", &["kind"]),
+    ("unread_records", &["version"]),
+];
+const EXEMPT: &[(&str, &[&str], &str)] = &[
+    ("_meta", &["key", "value"], "our own notes"),
+    ("counters", &["name"], "our own names"),
+    ("embedding_models", &["name"], "names of models"),
+    ("episodes", &["origin", "importance_rule"], "our own words"),
+    (
+        "episodes_fts",
+        &["prompt", "answer", "facets", "project"],
+        "made anew with the row's texts, and optimised at the end",
+    ),
+    ("episodes_fts_vocab", &["term"], "a view of the index"),
+    (
+        "instruction_files",
+        &["path", "line", "folder", "made"],
+        "files of the user's that have to be found, named by the user",
+    ),
+    ("recollection_candidates", &["gate"], "our own words"),
+    ("recollection_uses", &["evidence"], "our own words"),
+    ("recollections", &["reason", "stages", "degradations"], "our own words"),
+    (
+        "sessions",
+        &["agent", "external_id"],
+        "the agent's names of them, by which they are found again",
+    ),
+    (
+        "sources",
+        &["agent", "path", "kind"],
+        "files that have to be found to be read on",
+    ),
+    ("source_states", &["state"], "goes when the rules grow, and is written anew"),
+    ("unread_records", &["kind"], "goes with its row of source_problems"),
+];
+
+/// Tables that SQLite, FTS5 and sqlite-vec keep for theirs: what is in them follows from the others.
+fn is_derived(table: &str) -> bool {
+    table.starts_with("sqlite_")
+        || table.starts_with("episodes_vec")
+        || table.starts_with("episodes_fts_") && table != "episodes_fts_vocab"
+}
+
+#[test]
+fn every_column_that_holds_text_is_rewritten_or_named_as_exempt() {
+    let store = Store::new();
+    let db = Connection::open(&store.path).expect("opens");
+    let mut tables = db
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+        .expect("prepares");
+    let tables: Vec<String> = tables
+        .query_map([], |row| row.get(0))
+        .expect("reads")
+        .map(Result::unwrap)
+        .collect();
+    let mut found = BTreeSet::new();
+    for table in tables.iter().filter(|table| !is_derived(table)) {
+        let mut columns = db.prepare("SELECT name, type FROM pragma_table_info(?1)").expect("prepares");
+        let mut rows = columns.query([table]).expect("reads");
+        while let Some(row) = rows.next().expect("reads") {
+            let (column, kind): (String, String) = (row.get(0).unwrap(), row.get(1).unwrap());
+            // Numbers and blobs hold no text: uids and hashes, times, vectors, lengths.
+            if !matches!(kind.as_str(), "INTEGER" | "REAL" | "BLOB") {
+                found.insert((table.clone(), column));
+            }
+        }
+    }
+    // The view counts, too.
+    found.remove(&("episodes_fts_vocab".to_owned(), "doc".to_owned()));
+    found.remove(&("episodes_fts_vocab".to_owned(), "cnt".to_owned()));
+    let mut named = BTreeSet::new();
+    let listed = REWRITTEN
+        .iter()
+        .copied()
+        .chain(EXEMPT.iter().map(|(table, columns, _)| (*table, *columns)));
+    for (table, columns) in listed {
+        for column in columns {
+            assert!(
+                named.insert((table.to_owned(), (*column).to_owned())),
+                "{table}.{column} is named twice"
+            );
+        }
+    }
+    assert_eq!(
+        found, named,
+        "a new column of text is rewritten, or named with the reason why not"
+    );
+}
+
+/// A store of older rules with the secret in all that is rewritten, vectors, a logged prompt, a problem, a backup.
+fn older(turns: u8) -> (Store, IngestBatch) {
+    let mut store = Store::new();
+    let folder = format!("/home/{SECRET}/engine");
+    let project = store
+        .writer
+        .resolve_project(
+            &[format!("cwd:{folder}"), format!("url:example.org/{SECRET}")],
+            SECRET,
+            Some(&folder),
+            NOW,
+        )
+        .expect("resolves");
+    let mut pass = batch(
+        (1..=turns)
+            .map(|number| in_project(secret_turn(number, &folder), project))
+            .collect(),
+    );
+    pass.sessions.push(SessionUpdate {
+        session: session("s"),
+        title: Some(format!("About {SECRET}")),
+        compacted_at: None,
+        started_at: None,
+    });
+    pass.source.problems.push(crate::ProblemCount {
+        kind: format!("unknown-record:{SECRET}"),
+        count: 1,
+        first_line: 1,
+        first_offset: crate::ByteOffset(0),
+        unread: Some(crate::Unread {
+            bytes: 3,
+            version: SECRET.to_owned(),
+        }),
+    });
+    store.writer.ingest(&pass).expect("stores");
+    store.embed();
+    store.writer.exclude_path(&format!("/srv/{SECRET}"), NOW).expect("excludes");
+    store.writer.record_recollection(&log()).expect("logs");
+    note_redaction(&store.path, Some(1));
+    let backup = crate::backup_path(&store.path, "2026-11-28T210345Z", true);
+    let copy = crate::FreshCopy::make(&store.path, &backup, &mut |_| std::ops::ControlFlow::Continue(())).expect("copies");
+    copy.put_at(&backup).expect("puts");
+    (store, pass)
+}
+
+fn secret_turn(number: u8, folder: &str) -> TurnUpsert {
+    let mut turn = turn(number, "s", &[&format!("why does the vault of case{number} lose {SECRET}?")]);
+    turn.cwd = Some(folder.to_owned());
+    turn.git_branch = Some(format!("fix/{SECRET}"));
+    let episode = &mut turn.episodes[0];
+    episode.answer = format!("it was {SECRET} all along");
+    episode.importance = Importance::High;
+    episode.facets.files = vec![format!("{SECRET}.toml"), "src/lib.rs".to_owned()];
+    episode.facets.errors = vec![format!("no {SECRET}"), "no [redacted:word]".to_owned()];
+    turn
+}
+
+fn log() -> RecollectionLog {
+    RecollectionLog {
+        at: NOW,
+        session: session("asks"),
+        project: None,
+        prompt_hash: [0; 32],
+        terms: vec![SECRET.to_owned()],
+        reason: None,
+        pool: 0,
+        stages: Vec::new(),
+        degradations: Vec::new(),
+        candidates: Vec::new(),
+    }
+}
+
+/// Brings the rules to all rows, a few at a time, and cleans up; gives the episodes that changed.
+fn rewrite(store: &mut Store, version: u32, limit: usize) -> usize {
+    let mut rewritten = 0;
+    if store.writer.begin_redaction(&rules(version)).expect("begins") {
+        loop {
+            let step = store.writer.redact_step(&rules(version), limit, NOW).expect("redacts");
+            rewritten += step.rewritten.len();
+            if !step.more {
+                break;
+            }
+        }
+    }
+    for _ in 0..20 {
+        if store.writer.finish_redaction(&rules(version), NOW).expect("cleans up") {
+            return rewritten;
+        }
+    }
+    panic!("it is never clean");
+}
+
+fn holds(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs_err::read_dir(folder).expect("reads") {
+        let path = entry.expect("reads").path();
+        if path.is_dir() {
+            found.extend(holds(&path));
+        } else {
+            let bytes = fs_err::read(&path).expect("reads");
+            if bytes
+                .windows(SECRET.len())
+                .any(|window| window.eq_ignore_ascii_case(SECRET.as_bytes()))
+            {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn all_that_older_rules_let_through_goes_and_what_is_made_of_it_is_made_anew() {
+    let (mut store, pass) = older(5);
+    let folder = store.path.parent().expect("has one").to_owned();
+    assert!(
+        holds(&folder).len() >= 3,
+        "the database, the journal and the backup: {:?}",
+        holds(&folder)
+    );
+    assert!(store.reader().redaction().expect("reads").is_behind(2));
+    let before = store.id(3, 0);
+    assert_eq!(rewrite(&mut store, 2, 2), 5);
+    assert_eq!(holds(&folder), Vec::<std::path::PathBuf>::new(), "in no file of ours");
+    let state = store.reader().redaction().expect("reads");
+    assert!(!state.is_behind(2), "{state:?}");
+    assert_eq!((state.version, state.under_way, state.unscrubbed), (Some(2), None, false));
+
+    let texts = store.reader().texts(&[before]).expect("reads").remove(0);
+    assert_eq!(store.id(3, 0), before, "it is the same episode");
+    assert_eq!(texts.prompt, "why does the vault of case3 lose [redacted:word]?");
+    assert_eq!(texts.answer, "it was [redacted:word] all along");
+    assert_eq!(texts.cwd.as_deref(), Some("/home/[redacted:word]/engine"));
+    assert_eq!(texts.project_name.as_deref(), Some("[redacted:word]"));
+    assert_eq!(texts.facets.files, ["[redacted:word].toml", "src/lib.rs"]);
+    assert_eq!(texts.facets.errors, ["no [redacted:word]"], "each once");
+    assert_eq!(texts.importance, Importance::High, "what it is worth stays");
+    assert!(store.found(SECRET).is_empty());
+    assert_eq!(store.found("vault").len(), 5, "found by its other words, once each");
+    let backlog = store.reader().embedding_backlog(MODEL, 10).expect("reads");
+    assert_eq!(backlog.len(), 5, "they wait for their vectors");
+    let facets = serde_json::to_string(&texts.facets).expect("is JSON");
+    let of_it = backlog.iter().find(|row| row.id == before).expect("waits");
+    assert_eq!(of_it.content_hash, content_hash([&texts.prompt, &texts.answer, &facets]));
+    assert_eq!(store.embed().len(), 5);
+    assert_eq!(
+        crate::audit(&store.path).expect("looks").faults,
+        Vec::<String>::new(),
+        "index, lengths and codes agree"
+    );
+
+    // The same transcript is read again, by the rules of today.
+    let mut again = pass;
+    for turn in &mut again.turns {
+        turn.cwd = turn.cwd.as_deref().map(|cwd| text(cwd).into_owned());
+        turn.git_branch = turn.git_branch.as_deref().map(|branch| text(branch).into_owned());
+        let episode = &mut turn.episodes[0];
+        episode.prompt = text(&episode.prompt).into_owned();
+        episode.answer = text(&episode.answer).into_owned();
+        episode.facets.files[0] = text(&episode.facets.files[0]).into_owned();
+        episode.facets.errors.truncate(1);
+        episode.facets.errors[0] = text(&episode.facets.errors[0]).into_owned();
+    }
+    again.sessions.clear();
+    again.source.problems.clear();
+    let outcome = store.writer.ingest(&again).expect("stores");
+    assert_eq!(
+        (outcome.added, outcome.updated, outcome.unchanged),
+        (0, 0, 5),
+        "nothing is doubled, nothing embedded again"
+    );
+}
+
+#[test]
+fn names_are_compared_with_what_they_are_called_now() {
+    let (mut store, _) = older(2);
+    rewrite(&mut store, 2, 100);
+    let reader = store.reader();
+    let project = reader.project_by_key("cwd:/home/[redacted:word]/engine").expect("reads");
+    assert!(project.is_some() && project == reader.project_by_key("url:example.org/[redacted:word]").expect("reads"));
+    assert_eq!(reader.exclusions().expect("reads"), ["/srv/[redacted:word]"]);
+    assert_eq!(
+        reader.last_recollection(None).expect("reads").expect("is one").log.terms,
+        Vec::<String>::new()
+    );
+    let target = ForgetTarget::Path("/home/[redacted:word]".to_owned());
+    assert_eq!(reader.episodes_of(&target).expect("finds").len(), 2);
+    // The journal says the same, so that nothing changes at the next opening.
+    let path = store.path.clone();
+    store.writer.close().expect("closes");
+    let (_, lines) = Journal::open(&path, "new").expect("opens");
+    let excluded = |path: &str| {
+        lines
+            .iter()
+            .any(|(_, choice)| matches!(choice, Choice::Exclude { path: kept, .. } if kept == path))
+    };
+    assert!(excluded("/srv/[redacted:word]"));
+    let mut writer = Writer::open(&path).expect("opens");
+    assert!(writer.excludes_path("/srv/[redacted:word]").expect("reads"));
+    assert!(!writer.excludes_path(&format!("/srv/{SECRET}")).expect("reads"));
+    assert!(holds(path.parent().expect("has one")).is_empty());
+}
+
+#[test]
+fn it_goes_on_where_it_was_and_costs_nothing_twice() {
+    let (mut store, _) = older(9);
+    store.writer.begin_redaction(&rules(2)).expect("begins");
+    let mut steps = 0;
+    let mut rewritten = Vec::new();
+    loop {
+        let step = store.writer.redact_step(&rules(2), 2, NOW).expect("redacts");
+        rewritten.extend(step.rewritten);
+        steps += 1;
+        // Killed after every step: what is committed is all that the next has.
+        store.writer = reopened(store.writer);
+        let behind = store.writer.begin_redaction(&rules(2)).expect("begins");
+        assert_eq!(behind, step.more);
+        if !step.more {
+            break;
+        }
+        let state = store.reader().redaction().expect("reads");
+        assert!(state.is_behind(2) && state.unscrubbed, "{state:?}");
+    }
+    // Two of sessions, the end of those, five of episodes, the end of those.
+    assert!((8..=9).contains(&steps), "{steps}");
+    let ids: BTreeSet<_> = rewritten.iter().copied().collect();
+    assert_eq!((rewritten.len(), ids.len()), (9, 9), "each once");
+    while !store.writer.finish_redaction(&rules(2), NOW).expect("cleans up") {
+        store.writer = reopened(store.writer);
+    }
+    assert!(holds(store.path.parent().expect("has one")).is_empty());
+    assert_eq!(rewrite(&mut store, 2, 100), 0, "twice is once");
+}
+
+/// The store after a kill: opened again, without an end.
+fn reopened(writer: Writer) -> Writer {
+    let path = writer.path().to_owned();
+    drop(writer);
+    Writer::open(&path).expect("opens")
+}
+
+#[test]
+fn what_the_user_decided_holds() {
+    let (mut store, pass) = older(4);
+    store
+        .writer
+        .forget(
+            &ForgetTarget::Episode(crate::EpisodeUid::of(&turn_uid(1), 0).to_string()),
+            NOW,
+        )
+        .expect("forgets");
+    store
+        .writer
+        .exclude_path("/home/[redacted:word]/engine", NOW)
+        .expect("excludes");
+    assert_eq!(
+        store.reader().stats().expect("counts").hidden,
+        0,
+        "the rows are called otherwise still"
+    );
+    rewrite(&mut store, 2, 3);
+    let stats = store.reader().stats().expect("counts");
+    assert_eq!((stats.episodes, stats.hidden, stats.tombstones), (3, 3, 1));
+    assert!(store.found("vault").is_empty());
+    let outcome = store.writer.ingest(&pass).expect("stores");
+    assert_eq!(outcome.tombstoned, 1);
+    let again = store.writer.include_path("/home/[redacted:word]/engine").expect("includes");
+    assert!(again >= 3, "{again}");
+}
+
+#[test]
+fn a_store_is_noted_as_of_the_rules_that_wrote_it_last() {
+    let mut store = Store::new();
+    assert!(!store.reader().redaction().expect("reads").is_behind(3), "nothing is in it");
+    assert!(!store.writer.begin_redaction(&rules(3)).expect("begins"));
+    assert_eq!(store.reader().redaction().expect("reads").version, Some(3));
+    store.fill(&[SECRET]);
+    // An older program stores rows in it: its rules are those that all have been through.
+    assert!(!store.writer.begin_redaction(&rules(2)).expect("begins"));
+    assert_eq!(store.reader().redaction().expect("reads").version, Some(2));
+    assert_eq!(rewrite(&mut store, 2, 10), 0, "and it undoes nothing");
+    assert_eq!(rewrite(&mut store, 3, 10), 1, "the newer one looks again");
+    // One that nobody noted is looked through.
+    note_redaction(&store.path, None);
+    assert!(store.reader().redaction().expect("reads").is_behind(1));
+    assert_eq!(rewrite(&mut store, 1, 10), 0);
+}
+
+#[test]
+fn a_step_is_bounded_by_the_bytes_that_it_reads() {
+    let mut store = Store::new();
+    let long = "lorem ipsum ".repeat(60_000);
+    store.fill(&[&long, &long, &long, &long]);
+    note_redaction(&store.path, Some(1));
+    store.writer.begin_redaction(&rules(2)).expect("begins");
+    let mut steps = 0;
+    while store.writer.redact_step(&rules(2), 1_000, NOW).expect("redacts").more {
+        steps += 1;
+    }
+    assert!(steps >= 4, "two long texts a step: {steps}");
+}
+
+#[test]
+fn where_the_rules_find_nothing_nothing_is_written_and_no_copy_goes() {
+    let mut store = Store::new();
+    store.fill(&["a plain prompt", "another"]);
+    store.embed();
+    note_redaction(&store.path, Some(1));
+    let before_migration = crate::copy::before_migration(&store.path, 3);
+    fs_err::write(&before_migration, "a copy").expect("writes");
+    assert_eq!(rewrite(&mut store, 2, 10), 0);
+    assert!(before_migration.exists());
+    assert_eq!(store.reader().stats().expect("counts").embedded, 2);
+    let db = Connection::open(&store.path).expect("opens");
+    let unscrubbed: Option<Value> = db
+        .query_row("SELECT value FROM _meta WHERE key = ?1", [REDACTION_UNSCRUBBED], |row| {
+            row.get(0)
+        })
+        .ok();
+    assert_eq!(unscrubbed, None);
+    // Where something was rewritten, what such a copy holds was, too, and it can't be.
+    note_redaction(&store.path, Some(1));
+    store.fill(&[SECRET]);
+    rewrite(&mut store, 2, 10);
+    assert!(!before_migration.exists());
+}
