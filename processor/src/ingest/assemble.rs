@@ -11,7 +11,7 @@ mod rewrite;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use remembrancer_schema::{Origin, SessionKey, SessionUpdate, UnixMillis};
+use remembrancer_schema::{ByteOffset, Origin, SessionKey, SessionUpdate, UnixMillis};
 
 use super::agent::Agent;
 use super::carried::Carried;
@@ -81,6 +81,8 @@ pub(crate) struct Assembler {
     pub(crate) carried: Carried,
     /// The record being read, and what was carried to it.
     record: Replay,
+    /// The last record that repeated the prompt of the open turn, and from where that turn must be read again.
+    repeated: Option<(ByteOffset, Replay)>,
     pub(crate) problems: Vec<LineProblem>,
     pub(crate) records: u64,
     /// Lines in which data was dropped.
@@ -105,6 +107,7 @@ impl Assembler {
                 point: from,
                 carried: Carried::default(),
             },
+            repeated: None,
             problems: Vec::new(),
             records: 0,
             shortened: 0,
@@ -163,11 +166,16 @@ impl Assembler {
             let repeats = untouched && open.spelling == spelling(&prompt);
             let same_record = !place.id.is_empty() && !open.is_new(place.id);
             if repeats || same_record {
+                self.repeated = Some((place.start.offset, open.replay_from.clone()));
                 return;
             }
         }
         self.close_all();
-        let open = self.begin(place, origin, prompt, discard);
+        let mut open = self.begin(place, origin, prompt, discard);
+        // Read from here alone, the repetition before it in this record would be a turn of its own.
+        if let Some((_, replay_from)) = self.repeated.as_ref().filter(|(record, _)| *record == place.start.offset) {
+            open.replay_from = replay_from.clone();
+        }
         self.main = Some(open);
     }
 
