@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use super::settings_file::{Change, Refusal, SettingsFile};
 use super::words::{first_command, quoted};
 
@@ -20,6 +22,9 @@ const LAUNCH_AGENT: &str = include_str!("../../../packaging/launchd/dev.remembra
 /// What stands for the program in the launch agent.
 const LAUNCH_AGENT_PROGRAM: &str = "\"$HOME/.local/bin/remembrancer\"";
 const LAUNCH_AGENT_LABEL: &str = "dev.remembrancer.daemon";
+
+/// Before the sum in the last line of a file of ours.
+const SEAL: &str = "As remembrancer wrote it: ";
 
 /// A command line.
 pub(crate) type CommandLine = Vec<String>;
@@ -211,15 +216,38 @@ impl Service {
 
 impl ServiceFile {
     fn text_for(&self, program: &str) -> String {
-        match self.placeholder {
+        let mut text = match self.placeholder {
             Some(placeholder) => self.template.replace(placeholder, program),
             None => self.template.to_owned(),
+        };
+        text.push_str(&self.seal(&text));
+        text
+    }
+
+    /// The last line of a file of ours, by which a later version knows that nobody has edited what this one wrote.
+    fn seal(&self, text: &str) -> String {
+        let sum = Sha256::digest(text);
+        let sum: String = sum[..8].iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+        if self.template.starts_with("<?xml") {
+            format!("<!-- {SEAL}{sum} -->\n")
+        } else {
+            format!("# {SEAL}{sum}\n")
         }
+    }
+
+    /// What stands above the seal of a file that nobody has edited.
+    fn unsealed<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let last = text.strip_suffix('\n')?.rfind('\n')? + 1;
+        let (above, seal) = text.split_at(last);
+        (seal == self.seal(above)).then_some(above)
     }
 
     fn read(&self, uid: u32, remedy: &str) -> Result<SettingsFile, Refusal> {
         let file = SettingsFile::read(&self.path, uid)?;
-        if file.text().is_none_or(|text| self.is_template(text)) {
+        if file
+            .text()
+            .is_none_or(|text| self.unsealed(text).is_some() || self.is_template(text))
+        {
             return Ok(file);
         }
         Err(Refusal::Edited {
@@ -244,6 +272,7 @@ impl ServiceFile {
     /// The program as a text names it that is the template but for that.
     fn program_in<'a>(&self, text: &'a str) -> Option<&'a str> {
         let (before, after) = self.template.split_once(self.placeholder?)?;
+        let text = self.unsealed(text).unwrap_or(text);
         text.strip_prefix(before)?.strip_suffix(after)
     }
 }
@@ -396,6 +425,22 @@ mod tests {
         fs_err::write(folder.join("user/mine.service"), "").unwrap();
         apply(systemd.uninstall().unwrap());
         assert!(folder.join("user/mine.service").exists());
+    }
+
+    #[test]
+    fn what_an_older_version_wrote_is_brought_up_to_date_and_what_was_edited_since_is_not() {
+        let home = tempfile::tempdir().unwrap();
+        for service in services(home.path(), "/a/remembrancer") {
+            let file = &service.files[0];
+            let older = "[Unit]\nDescription=as it was\n";
+            fs_err::create_dir_all(file.path.parent().unwrap()).unwrap();
+            fs_err::write(&file.path, format!("{older}{}", file.seal(older))).unwrap();
+            apply(service.install(Some(true)).unwrap());
+            assert_eq!(fs_err::read_to_string(&file.path).unwrap(), file.text_for(&service.program));
+            fs_err::write(&file.path, format!("{older}# mine\n{}", file.seal(older))).unwrap();
+            assert!(matches!(service.install(Some(true)), Err(Refusal::Edited { .. })));
+            fs_err::remove_file(&file.path).unwrap();
+        }
     }
 
     #[test]
