@@ -22,6 +22,7 @@ fn tc_15_a_deleted_transcript_keeps_its_episodes() {
     let daemon = sandbox.start();
     daemon.flush();
     assert_eq!(daemon.status()["episodes"], 3);
+    daemon.wait_for_model();
     let reply = daemon.recall("asks", &sandbox.project("shop"), &topic(1).0);
     assert!(reply.context.contains("case1"), "{reply:?}");
     // What can't be read any more can be forgotten.

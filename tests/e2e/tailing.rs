@@ -2,6 +2,7 @@
 
 use remembrancer_tests::{DaemonProcess, Sandbox, Transcript, sandbox, topic};
 use rustix::process::Signal;
+use serde_json::json;
 
 /// The prompts that the store has once all is read.
 fn prompts(sandbox: &Sandbox, daemon: &DaemonProcess<'_>) -> Vec<String> {
@@ -121,20 +122,18 @@ fn tc_05_a_character_at_the_end_of_what_is_read_at_once_stays_whole() {
     // What is read at once; see `CHUNK_BYTES` in the daemon.
     const CHUNK: usize = 1 << 20;
     let sandbox = sandbox!();
+    let write = |transcript: &mut Transcript, output: &str| {
+        transcript.topics(0..1);
+        transcript.tool("Bash", &json!({"command": "make"}), output, false);
+        transcript.prompt_line("Why is the price of HERE case78 shown twice in the basket?")
+    };
+    let mut model = Transcript::new(&sandbox.home().join("elsewhere"), "tail", &sandbox.project("shop"));
+    let line = write(&mut model, "");
+    let before = model.content().len() + line.find("HERE").unwrap();
+    // The first byte of a character of four is the last of the first mebibyte.
     let mut transcript = sandbox.transcript("tail", "shop");
-    transcript.topics(0..1);
-    let line = transcript.prompt_line("Why is the price of HERE case78 shown twice in the basket?");
-    let (before, after) = line.split_once("HERE").unwrap();
-    // The first byte of a character of four is the last of the first mebibyte; blank lines are passed over.
-    let filler = CHUNK - before.len() - 1 - transcript.content().len();
-    let blank = " ".repeat(filler - 1);
-    transcript
-        .raw(&blank)
-        .raw("\n")
-        .raw(before)
-        .raw("😀")
-        .raw(after)
-        .answer(&topic(1).1);
+    let line = write(&mut transcript, &"x".repeat(CHUNK - 1 - before));
+    transcript.raw(&line.replace("HERE", "😀")).answer(&topic(1).1);
     assert_eq!(transcript.content().find('😀'), Some(CHUNK - 1));
     let daemon = sandbox.start();
     let found = prompts(&sandbox, &daemon);

@@ -65,7 +65,11 @@ impl<'a> Work<'a> {
         let (reader, reranker) = (sources.reader, sources.reranker);
         let pool = self.pool(session, sources, settings, deadline)?;
         if pool.is_empty() {
-            return Err(if session.left_out.is_empty() {
+            // A leg whose time was up found nothing either.
+            let was_cut = !self.degradations.is_empty() && deadline.earlier_by(settings.reserve).has_passed();
+            return Err(if was_cut {
+                Silence::OutOfTime
+            } else if session.left_out.is_empty() {
                 Silence::NothingFound
             } else {
                 Silence::AlreadyInContext
