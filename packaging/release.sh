@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds a release for the machine that it runs on: a tarball, on Linux a Debian package as well, and their checksums.
+# Builds a release for the machine that it runs on: a tarball, on Linux a Debian package as well, the list of what is in
+# them, and their checksums. Needs Python 3 for that list.
 #
 #   packaging/release.sh FOLDER [TOOLS]      FOLDER: where they go; TOOLS: where cargo-about and cargo-deb are kept
 #
@@ -46,16 +47,21 @@ mkdir -p target/package
 cargo about generate --offline --locked --fail --manifest-path daemon/Cargo.toml \
     --config packaging/licences/about.toml --output-file "$licences" packaging/licences/licences.hbs
 
+# The list of what is in the programs.
+sbom=target/package/remembrancer.cdx.json
+packaging/sbom.py "$host" > "$sbom"
+
 # Packages.
 version=$("$programs/remembrancer" --version | sed 's/.* //')
 name=remembrancer-$version-$host
 tree=$root/target/package/$name
-packaging/stage.sh "$programs" "$licences" "$tree"
+packaging/stage.sh "$programs" "$licences" "$sbom" "$tree"
 "$tree/bin/remembrancer" try --samples > /dev/null
 # GNU's tar goes by that name where another is the system's own.
 tar=$(command -v gtar || command -v tar)
 "$tar" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=ustar \
     -C target/package -cf - "$name" | gzip -9n > "$out/$name.tar.gz"
+cp "$sbom" "$out/$name.cdx.json"
 case $host in
     *-linux-*) packaging/deb.sh "$tree" "$out" ;;
 esac

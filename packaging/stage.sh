@@ -1,16 +1,17 @@
 #!/bin/sh
 # Lays out what the tarball holds: install.sh, and beside it what goes below /usr or ~/.local.
 #
-#   packaging/stage.sh BINARIES LICENCES TREE
+#   packaging/stage.sh BINARIES LICENCES SBOM TREE
 #
 # BINARIES: the folder with both programs, which are run to write their own manual and completions
 # LICENCES: the licences of what is linked into them, as one text
+# SBOM:     the list of what is in them, as packaging/sbom.py writes it
 # TREE:     where it goes; what was there is removed
 #
 # Each a whole path, or one from the repository.
 set -eu
 cd "$(dirname "$0")/.."
-binaries=$1 licences=$2 tree=$3
+binaries=$1 licences=$2 sbom=$3 tree=$4
 
 # put MODE SOURCE... FOLDER
 put() {
@@ -46,9 +47,17 @@ completions zsh zsh/site-functions _remembrancer
 completions fish fish/vendor_completions.d remembrancer.fish
 
 documents=$tree/share/doc/remembrancer
-put 644 README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE hooks/PROTOCOL.md "$documents"
+put 644 README.md CHANGELOG.md ARCHITECTURE.md LICENSE-MIT LICENSE-APACHE "$documents"
+put 644 docs/*.md "$documents/docs"
+put 644 docs/adr/*.md "$documents/docs/adr"
+put 644 hooks/README.md hooks/PROTOCOL.md "$documents/hooks"
+# What the README points at lies elsewhere here.
+sed 's|(daemon/src/config/default\.toml)|(examples/default.toml)|' README.md > "$documents/README.md"
 cp "$licences" "$documents/THIRD-PARTY-LICENSES.txt"
+cp "$sbom" "$documents/remembrancer.cdx.json"
+chmod 644 "$documents/remembrancer.cdx.json"
 cp processor/model/LICENSE "$documents/LICENSE-MODEL"
 put 644 daemon/src/config/default.toml packaging/systemd/remembrancer.service.d/read-only-home.conf \
-    packaging/systemd/remembrancer.service.d/instruction-files.conf "$documents/examples"
+    packaging/systemd/remembrancer.service.d/instruction-files.conf packaging/systemd/remembrancer.service.d/namespaces.conf \
+    "$documents/examples"
 chmod 644 "$documents"/*LICENSE*

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use remembrancer_hooks::places::create_private_folder;
 use remembrancer_processor::Deadline;
+use remembrancer_schema::{PARTING, is_written_in_place, part_file};
 use walkdir::WalkDir;
 
 use crate::system;
@@ -63,8 +64,7 @@ const SHARED: u32 = 0o1000;
 /// much that was. A link is not followed.
 ///
 /// # Errors
-/// What there is another user's, or is a file that has a second name elsewhere, where others may read and write it. It names the path
-/// and the remedy.
+/// What there is another user's. It names the path and the remedy.
 pub(crate) fn secure(folder: &Path) -> Result<usize> {
     let mut tightened = 0;
     for entry in WalkDir::new(folder).min_depth(1) {
@@ -77,14 +77,10 @@ pub(crate) fn secure(folder: &Path) -> Result<usize> {
             continue;
         }
         refuse_others(path, &metadata)?;
-        if metadata.is_file() && system::names(&metadata) > 1 {
-            return Err(refused(
-                path,
-                "has a second name elsewhere (a hard link); make it a file of its own: `cp` it, and `mv` the copy over it",
-            ));
-        }
         let mode = system::mode(&metadata);
-        if mode & 0o077 != 0 {
+        // What has a second name may be anybody's: it is replaced (`part`), and left as it is.
+        let is_parted = metadata.is_file() && system::names(&metadata) > 1;
+        if mode & 0o077 != 0 && !is_parted {
             match fs_err::set_permissions(path, system::permissions(mode & 0o700)) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 _ => tightened += 1,
@@ -93,6 +89,43 @@ pub(crate) fn secure(folder: &Path) -> Result<usize> {
     }
     Ok(tightened)
 }
+
+/// Gives each file below `folder` that has a second name (a hard link: `cp -al` makes such a copy of the folder) a file of its own, so
+/// that what is written there from now on reaches no other name. Returns how many there were. The `database` is not looked at, nor is
+/// what nothing is written to; copies that an earlier one was killed at are removed. To be called by who holds the lock of the one
+/// daemon.
+///
+/// # Errors
+/// The file system's error, naming the path and the remedy; the file is then as it was.
+pub(crate) fn part(folder: &Path, database: &Path) -> Result<usize> {
+    let mut parted = 0;
+    for entry in WalkDir::new(folder).min_depth(1).into_iter().flatten() {
+        let path = entry.path();
+        let Ok(metadata) = entry.metadata() else { continue };
+        if !metadata.is_file() || is_written_in_place(path, database) {
+            continue;
+        }
+        if path.as_os_str().to_string_lossy().ends_with(PARTING) {
+            fs_err::remove_file(path)?;
+        } else if shares_writes(path, &metadata) {
+            part_file(path).map_err(|error| {
+                let why = "has a second name (a hard link) and can't be given a file of its own; remove the other name";
+                Error::new(error.kind(), format!("{} {why}: {error}", path.display()))
+            })?;
+            parted += 1;
+        }
+    }
+    Ok(parted)
+}
+
+/// Whether what is written to this file, if it is one, changes what lies under another name.
+pub(crate) fn shares_writes(path: &Path, metadata: &Metadata) -> bool {
+    let name = path.as_os_str().to_string_lossy();
+    metadata.is_file() && system::names(metadata) > 1 && !NEVER_WRITTEN.iter().any(|end| name.ends_with(end))
+}
+
+/// End the names of files that are never written to: locks, and the user's settings, which on some systems lie there, too.
+const NEVER_WRITTEN: [&str; 2] = ["db.lock", "config.toml"];
 
 fn refuse_others(path: &Path, metadata: &Metadata) -> Result<()> {
     let owner = system::owner(metadata);

@@ -1,14 +1,16 @@
 //! One daemon a user: an operating system's lock decides, not the existence of a file, so that what a dead daemon left is
 //! taken over safely and no stranger is ever signalled.
 
+use std::error::Error;
 use std::fs::TryLockError;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use fs_err::File;
 use remembrancer_hooks::places::Places;
+use remembrancer_schema::{PARTING, part_database};
 
-use crate::files::{is_not_ours, private_folder, secure};
+use crate::files::{self, is_not_ours, private_folder, secure};
 use crate::socket::{SocketFile, bind};
 use crate::system::{self, Listener};
 
@@ -16,6 +18,8 @@ use crate::system::{self, Listener};
 #[derive(Debug)]
 pub(crate) struct Single {
     _file: File,
+    /// The lock file as it was, where it had a second name: locked as well, for who opened it before it was replaced.
+    _with_other_name: Option<File>,
 }
 
 /// Why this process can't be the one.
@@ -44,6 +48,13 @@ pub(crate) enum SingleError {
         /// Why.
         #[source]
         source: std::io::Error,
+    },
+    /// What has a second name can't be parted from it, and is not written to.
+    #[error("a file of the memory has a second name (a hard link, as in a copy by `cp -al`), by which it would be changed too")]
+    Linked {
+        /// What, and why.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
     },
     /// No socket can be bound.
     #[error("cannot listen at any of: {tried}; set REMEMBRANCER_SOCKET to a path in a private folder")]
@@ -75,29 +86,44 @@ impl Single {
         if tightened > 0 {
             tracing::warn!(tightened, folder = %data_dir.display(), "files of the memory were open to other users, and no longer are");
         }
-        let mut file = system::opening(0o600)
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(fail)?;
-        match file.file().try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::Error(error)) => return Err(fail(error)),
-            Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
-                file.read_to_string(&mut pid).map_err(fail)?;
-                return Err(SingleError::Running {
-                    pid: pid.trim().to_owned(),
-                    path,
-                });
-            }
+        let mut file = open_lock(&path).map_err(fail)?;
+        lock(&mut file, &path)?;
+        let mut with_other_name = None;
+        // A file with a second name (a hard link) is not written to: it may be anybody's.
+        if system::names(&file.metadata().map_err(fail)?) > 1 {
+            let fresh = lock_in_place(&path).map_err(fail)?;
+            with_other_name = Some(std::mem::replace(&mut file, fresh));
         }
         file.set_len(0).map_err(fail)?;
         file.seek(SeekFrom::Start(0)).map_err(fail)?;
         writeln!(file, "{}", std::process::id()).map_err(fail)?;
-        Ok(Self { _file: file })
+        Ok(Self {
+            _file: file,
+            _with_other_name: with_other_name,
+        })
+    }
+
+    /// Gives what lies in `folder` and has a second name elsewhere (a hard link, as in a copy by `cp -al`) a file of its own, the
+    /// `database` as well, before anything is written to it.
+    ///
+    /// # Errors
+    /// [`SingleError::Linked`]: nothing was written to what has a second name.
+    #[expect(
+        clippy::unused_self,
+        reason = "whoever has the lock may put other files in their places, and nobody else"
+    )]
+    pub(crate) fn part(&self, folder: &Path, database: &Path) -> Result<(), SingleError> {
+        let linked = |source: Box<dyn Error + Send + Sync>| SingleError::Linked { source };
+        let files = part_database(database).map_err(|error| linked(error.into()))?;
+        let files = files + files::part(folder, database).map_err(|error| linked(error.into()))?;
+        if files > 0 {
+            tracing::warn!(
+                files,
+                folder = %folder.display(),
+                "files had a second name elsewhere, as in a copy by `cp -al`, and are files of their own now; the others keep what they held"
+            );
+        }
+        Ok(())
     }
 
     /// Listens at the first usable place. Only the holder of the lock calls this, so a socket file that nobody answers at
@@ -121,9 +147,74 @@ impl Single {
     }
 }
 
+fn open_lock(path: &Path) -> std::io::Result<File> {
+    let mut options = system::opening(0o600);
+    options.read(true).write(true).create(true).truncate(false).open(path)
+}
+
+/// Locks the lock file, or says who holds it.
+fn lock(file: &mut File, path: &Path) -> Result<(), SingleError> {
+    let fail = |source| SingleError::Lock {
+        path: path.to_owned(),
+        source,
+    };
+    match file.file().try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::Error(error)) => Err(fail(error)),
+        Err(TryLockError::WouldBlock) => {
+            let mut pid = String::new();
+            file.read_to_string(&mut pid).map_err(fail)?;
+            Err(SingleError::Running {
+                pid: pid.trim().to_owned(),
+                path: path.to_owned(),
+            })
+        }
+    }
+}
+
+/// Puts a new, locked file in the place of the lock file at `path`.
+fn lock_in_place(path: &Path) -> std::io::Result<File> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(PARTING);
+    let temporary = PathBuf::from(temporary);
+    match fs_err::remove_file(&temporary) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let fresh = system::opening(0o600)
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(&temporary)?;
+    fresh.file().try_lock()?;
+    fs_err::rename(&temporary, path)?;
+    Ok(fresh)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tc_29_a_lock_with_a_second_name_is_replaced_and_holds() {
+        let place = tempfile::tempdir().unwrap();
+        let victim = tempfile::NamedTempFile::new_in(place.path()).unwrap();
+        fs_err::write(victim.path(), "a year's work").unwrap();
+        let data = place.path().join("data");
+        fs_err::create_dir(&data).unwrap();
+        let lock = data.join("daemon.lock");
+        fs_err::hard_link(victim.path(), &lock).unwrap();
+        let mut earlier = open_lock(&lock).unwrap();
+        let first = Single::take(&data).unwrap();
+        assert_eq!(fs_err::read_to_string(victim.path()).unwrap(), "a year's work");
+        assert_eq!(system::names(&fs_err::metadata(&lock).unwrap()), 1);
+        let second = Single::take(&data).unwrap_err();
+        assert!(second.to_string().contains(&std::process::id().to_string()), "{second}");
+        let with_old_file = super::lock(&mut earlier, &lock).unwrap_err();
+        assert!(matches!(with_old_file, SingleError::Running { .. }), "{with_old_file}");
+        drop(first);
+        Single::take(&data).unwrap();
+    }
 
     #[test]
     fn a_second_daemon_is_told_the_first_one_s_pid() {

@@ -129,6 +129,11 @@ impl Contents {
         contents(&db).map_err(OpenError::at(path, "read"))
     }
 
+    /// What an open database holds, of whatever version.
+    pub(crate) fn in_database(db: &Connection) -> rusqlite::Result<Self> {
+        contents(db)
+    }
+
     /// The same, after a look through all of it.
     ///
     /// # Errors

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use crate::backup::remove_with_companions;
 use crate::error::CopyError;
+use crate::parting::PARTING;
 use crate::recovery::is_of_recovery;
 use crate::system;
 
@@ -44,12 +46,12 @@ pub(crate) fn leftovers(database: &Path) -> Vec<PathBuf> {
     leftovers
 }
 
-/// The copies that migrations left, and the parts of copies that a crash left.
+/// The copies that migrations left, and the parts of copies that a crash left, with what SQLite keeps beside a part.
 pub(crate) fn copies(database: &Path) -> Vec<PathBuf> {
     let copies = migration_copies(database).into_iter().map(|(_, path)| path);
     let parts = beside(database)
         .into_iter()
-        .filter(|(rest, _)| rest.starts_with(".v") && rest.ends_with(PART));
+        .filter(|(rest, _)| (rest.starts_with(".v") && rest.contains(PART)) || rest.ends_with(PARTING));
     copies.chain(parts.map(|(_, path)| path)).collect()
 }
 
@@ -81,18 +83,16 @@ pub(crate) fn copy_database(db: &Connection, target: &Path) -> Result<(), CopyEr
     let result = write_copy(db, &temporary, target);
     if result.is_err() {
         // The first error is what counts; a part that can't be removed is overwritten by the next copy.
-        drop(fs_err::remove_file(&temporary));
+        drop(remove_with_companions(&temporary));
     }
     result
 }
 
 fn write_copy(db: &Connection, temporary: &Path, target: &Path) -> Result<(), CopyError> {
     let io = |act| move |source| CopyError::Io { act, source };
-    // What lies at that name is the rest of an earlier copy, or somebody's link: neither is written to.
-    match fs_err::remove_file(temporary) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => return Err(io("replace")(source)),
-        _ => {}
-    }
+    // What lies at that name is the rest of an earlier copy, or somebody's link: neither is written to. Nor is a journal of it left,
+    // which SQLite would roll back into the new one.
+    remove_with_companions(temporary).map_err(io("replace"))?;
     // VACUUM INTO writes into an empty file as it finds it, modes and all.
     let file = system::private_file()
         .write(true)

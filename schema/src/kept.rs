@@ -8,6 +8,7 @@ use crate::backup::{open_as_it_is, remove_with_companions};
 use crate::copy::{leftovers, migration_copies, with_suffix};
 use crate::error::OpenError;
 use crate::migrate::{self, LATEST};
+use crate::parting::PARTING;
 use crate::recovery::{is_of_recovery, set_aside_files};
 use crate::restore;
 use crate::sqlite_error::SqliteError;
@@ -113,7 +114,7 @@ fn set_aside(database: &Path) -> Vec<PathBuf> {
 fn in_folder(database: &Path) -> Vec<KeptCopy> {
     let stem = format!("{}-", database.file_stem().unwrap_or_default().to_string_lossy());
     let kind = |name: &str| {
-        if name.starts_with('.') && name.contains(".part") {
+        if (name.starts_with('.') && name.contains(".part")) || name.ends_with(PARTING) {
             return Some(KeptKind::Part);
         }
         let stamp = name.strip_prefix(&stem)?.strip_suffix(".db")?;

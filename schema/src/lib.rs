@@ -29,6 +29,7 @@ mod journal;
 mod kept;
 mod migrate;
 mod open;
+mod parting;
 mod restore;
 mod system;
 mod vec_extension;
@@ -70,6 +71,7 @@ pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, S
 pub use kept::{
     KeptCopy, KeptKind, backup_path, backups, backups_folder, kept_copies, newest_before_migration, newest_first, remove_copy,
 };
+pub use parting::{PARTING, is_written_in_place, part_database, part_file};
 pub use query::{Bm25Hits, FieldWeights, Reader, SHORTEST_PREFIX, Scope};
 pub use recovery::{Recovery, open_or_rebuild, set_aside_and_rebuild, set_aside_files};
 pub use restore::{RestoreError, Restored, restore};

@@ -7,6 +7,7 @@ use std::path::Path;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection, OptionalExtension};
 
+use crate::backup::Contents;
 use crate::copy::{self, copy_database};
 use crate::error::MigrateError;
 
@@ -44,6 +45,9 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
 /// The version that this crate reads and writes.
 pub(crate) const LATEST: u32 = MIGRATIONS.len() as u32;
 
+/// Key in `_meta`, while a migration is under way: the version that it began at, of which a copy lies beside the database.
+const BEGAN_AT: &str = "migration_began_at";
+
 /// Asked before every statement (migration, 1-based statement); a test answers with an error to fail there.
 pub(crate) type BeforeStatement<'a> = &'a mut dyn FnMut(&'static str, usize) -> rusqlite::Result<()>;
 
@@ -66,24 +70,55 @@ pub(crate) fn migrate(db: &mut Connection, path: &Path, before: BeforeStatement<
     if found >= LATEST {
         return Ok(());
     }
-    if found > 0 {
-        let copy = copy::before_migration(path, found);
-        copy_database(db, &copy).map_err(|source| MigrateError::Copy { path: copy, source })?;
-    }
+    let began = match under_way_from(db, path) {
+        Some(began) => began,
+        None if found == 0 => 0,
+        None => {
+            let copy = copy::before_migration(path, found);
+            copy_database(db, &copy).map_err(|source| MigrateError::Copy { path: copy, source })?;
+            found
+        }
+    };
     for (index, migration) in MIGRATIONS.iter().enumerate().skip(found as usize) {
-        step(db, index as u32 + 1, migration, before)?;
+        step(
+            db,
+            Step {
+                began,
+                to: index as u32 + 1,
+                migration,
+            },
+            before,
+        )?;
     }
     Ok(())
 }
 
+/// The version at which a migration began that was killed between two steps, if the copy that it made then has all that is here now:
+/// another of the same is a waste. Not so where an older program has been at work since.
+fn under_way_from(db: &Connection, path: &Path) -> Option<u32> {
+    let began = meta(db, BEGAN_AT).ok()??.parse().ok()?;
+    let copied = Contents::of(&copy::before_migration(path, began)).ok()?;
+    let is_all = copied.schema_version == began && copied.state == Contents::in_database(db).ok()?.state;
+    is_all.then_some(began)
+}
+
+/// A migration within a run of them.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    /// The version that the run began at; 0 for a new database, of which there is no copy.
+    began: u32,
+    to: u32,
+    migration: &'a Migration,
+}
+
 /// Runs one migration in one exclusive transaction, unless another process did so while this one waited for the lock.
-fn step(db: &mut Connection, to: u32, migration: &Migration, before: BeforeStatement<'_>) -> Result<(), MigrateError> {
+fn step(db: &mut Connection, step: Step<'_>, before: BeforeStatement<'_>) -> Result<(), MigrateError> {
     let mut statement = 0;
-    run_statements(db, to, migration, before, &mut statement).map_err(|source| {
+    run_statements(db, step, before, &mut statement).map_err(|source| {
         // The cause is what the caller needs; the rollback of a lost transaction can only fail because there is none.
         drop(db.execute_batch("ROLLBACK"));
         MigrateError::Statement {
-            name: migration.name,
+            name: step.migration.name,
             statement,
             source,
         }
@@ -92,8 +127,7 @@ fn step(db: &mut Connection, to: u32, migration: &Migration, before: BeforeState
 
 fn run_statements(
     db: &Connection,
-    to: u32,
-    migration: &Migration,
+    Step { began, to, migration }: Step<'_>,
     before: BeforeStatement<'_>,
     statement: &mut usize,
 ) -> rusqlite::Result<()> {
@@ -111,6 +145,11 @@ fn run_statements(
     before(migration.name, *statement)?;
     db.pragma_update(None, "user_version", to)?;
     set_meta(db, "schema_version", &to.to_string())?;
+    if to == LATEST {
+        db.execute("DELETE FROM _meta WHERE key = :key", [BEGAN_AT])?;
+    } else if began > 0 {
+        set_meta(db, BEGAN_AT, &began.to_string())?;
+    }
     before(migration.name, *statement + 1)?;
     db.execute_batch("COMMIT")
 }

@@ -13,6 +13,7 @@ mod aside;
 mod cells;
 mod copy_out;
 mod pages;
+mod removed;
 mod salvage;
 
 use std::io;

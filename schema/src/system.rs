@@ -45,6 +45,11 @@ pub(crate) fn inode(metadata: &Metadata) -> u64 {
     metadata.ino()
 }
 
+/// How many names a file has.
+pub(crate) fn names(metadata: &Metadata) -> u64 {
+    metadata.nlink()
+}
+
 /// A path's bytes, as the system has them.
 pub(crate) fn path_bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()

@@ -12,6 +12,7 @@ use fs_err::os::unix::fs::symlink;
 use remembrancer_hooks::Client;
 use remembrancer_hooks::protocol::Request;
 use remembrancer_tests::{DaemonProcess, Sandbox, eventually, sandbox, skip, topic};
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::{LENIENCY, PATIENCE};
@@ -463,7 +464,65 @@ fn tc_29_links_in_the_place_of_our_files_are_not_written_through() {
     assert!(said.contains("daemon.lock"), "{said}");
     fs_err::remove_file(&lock).unwrap();
     fs_err::hard_link(&victim, &lock).unwrap();
-    let said = String::from_utf8_lossy(&sandbox.run(&["run"]).stderr).into_owned();
-    assert!(said.contains("daemon.lock") && said.contains("hard link"), "{said}");
+    drop(sandbox.start());
+    assert_eq!(fs_err::metadata(&lock).unwrap().nlink(), 1, "it is another file now");
     assert_eq!(fs_err::read_to_string(&victim).unwrap(), "a year's work");
+}
+
+/// The files directly in a folder, with what they hold, without the index of a log, which who only reads writes as well.
+fn files_in(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let files = fs_err::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.is_file() && !path.to_string_lossy().ends_with("-shm"));
+    let mut files: Vec<_> = files.map(|path| (path.clone(), fs_err::read(&path).unwrap())).collect();
+    files.sort_unstable();
+    files
+}
+
+#[test]
+fn tc_29_a_snapshot_by_hard_links_stops_nothing_and_stays_as_it_was() {
+    let sandbox = sandbox!();
+    sandbox.transcript("older", "shop").topics(0..3);
+    let daemon = sandbox.start();
+    daemon.flush();
+    let data = sandbox.places().data_dir();
+    // As `cp -al` does, in the middle of the daemon's work, which is killed then.
+    let snapshot = sandbox.home().join("snapshot");
+    fs_err::create_dir(&snapshot).unwrap();
+    daemon.stop(Signal::KILL);
+    for (file, _) in files_in(&data) {
+        fs_err::hard_link(&file, snapshot.join(file.file_name().unwrap())).unwrap();
+    }
+    let before = files_in(&snapshot);
+    assert!(before.len() >= 3, "{before:?}");
+    let told = sandbox.run(&["doctor"]);
+    assert!(
+        String::from_utf8_lossy(&told.stdout).contains("have a second name elsewhere"),
+        "{told:?}"
+    );
+
+    sandbox.transcript("newer", "shop").topics(3..5);
+    let daemon = sandbox.start();
+    daemon.flush();
+    let told = sandbox.run(&["doctor"]);
+    assert!(
+        !String::from_utf8_lossy(&told.stdout).contains("have a second name elsewhere"),
+        "{told:?}"
+    );
+    drop(daemon);
+    assert_eq!(sandbox.episodes().len(), 5);
+    assert_eq!(files_in(&snapshot), before);
+    // A copy can be gone back to.
+    for (file, _) in files_in(&data)
+        .iter()
+        .filter(|(file, _)| file.to_string_lossy().contains("memory.db"))
+    {
+        fs_err::remove_file(file).unwrap();
+    }
+    for (file, bytes) in &before {
+        fs_err::write(data.join(file.file_name().unwrap()), bytes).unwrap();
+    }
+    let daemon = sandbox.start();
+    daemon.flush();
+    drop(daemon);
+    assert_eq!(sandbox.episodes().len(), 5);
 }

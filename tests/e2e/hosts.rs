@@ -37,6 +37,17 @@ struct Host {
     context: &'static str,
 }
 
+/// What Claude Code knows in a hook's answer, and those who took its form over.
+const MEMBERS_OF_CLAUDE_CODE: &[&str] = &[
+    "continue",
+    "stopReason",
+    "suppressOutput",
+    "systemMessage",
+    "decision",
+    "reason",
+    "hookSpecificOutput",
+];
+
 const HOSTS: [Host; 7] = [
     Host {
         agent: "claude-code",
@@ -50,17 +61,7 @@ const HOSTS: [Host; 7] = [
                 "hook_event_name": event, "prompt_id": format!("{session}-p"), "effort": {"level": "high"},
             })
         },
-        members: |_| {
-            &[
-                "continue",
-                "stopReason",
-                "suppressOutput",
-                "systemMessage",
-                "decision",
-                "reason",
-                "hookSpecificOutput",
-            ]
-        },
+        members: |_| MEMBERS_OF_CLAUDE_CODE,
         context: "/hookSpecificOutput/additionalContext",
     },
     Host {
@@ -75,17 +76,7 @@ const HOSTS: [Host; 7] = [
                 "hook_event_name": event, "model": "m", "permission_mode": "default",
             })
         },
-        members: |_| {
-            &[
-                "continue",
-                "stopReason",
-                "suppressOutput",
-                "systemMessage",
-                "decision",
-                "reason",
-                "hookSpecificOutput",
-            ]
-        },
+        members: |_| MEMBERS_OF_CLAUDE_CODE,
         context: "/hookSpecificOutput/additionalContext",
     },
     Host {
@@ -115,17 +106,7 @@ const HOSTS: [Host; 7] = [
         stop: "Stop",
         notice: "<task-notification>done</task-notification>",
         payload: of_gemini,
-        members: |_| {
-            &[
-                "continue",
-                "stopReason",
-                "suppressOutput",
-                "systemMessage",
-                "decision",
-                "reason",
-                "hookSpecificOutput",
-            ]
-        },
+        members: |_| MEMBERS_OF_CLAUDE_CODE,
         context: "/hookSpecificOutput/additionalContext",
     },
     Host {

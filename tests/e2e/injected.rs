@@ -9,7 +9,7 @@ mod limits;
 mod store;
 
 use remembrancer_tests::injected::{Case, Class, Commands, Control, FOREVER, Hooks, Lane, Phase, Plan, Rule};
-use remembrancer_tests::{DaemonProcess, Sandbox, eventually, sandbox};
+use remembrancer_tests::{DaemonProcess, Sandbox, Transcript, eventually, sandbox};
 use rustix::io::Errno;
 
 use crate::PATIENCE;
@@ -28,6 +28,16 @@ fn start<'a>(sandbox: &'a Sandbox, control: &Control) -> DaemonProcess<'a> {
     let variables = control.variables();
     let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
     sandbox.start_with(&variables)
+}
+
+/// A daemon with the library in it that has read the four topics of a session; the session's transcript goes on.
+fn four_read(sandbox: &Sandbox) -> Option<(Control, Transcript, DaemonProcess<'_>)> {
+    let control = controlled(sandbox)?;
+    let mut live = sandbox.transcript("live", "shop");
+    live.topics(0..4);
+    let daemon = start(sandbox, &control);
+    daemon.flush();
+    Some((control, live, daemon))
 }
 
 /// Waits until so many episodes are stored and no problem is told.

@@ -257,14 +257,19 @@ fn tc_43_what_cannot_be_edited_is_left_and_the_others_are_done() {
 
 /// A `systemctl` that notes how it was called, and answers or not.
 fn fake_systemctl(folder: &Path, answers: bool) {
+    fake(folder, "systemctl", "calls", answers);
+}
+
+/// A program that notes in the file `calls` how it was called, and succeeds or not.
+fn fake(folder: &Path, program: &str, calls: &str, succeeds: bool) {
     fs_err::create_dir_all(folder).unwrap();
     let script = format!(
-        "#!/bin/sh\necho \"$@\" >> {}/calls\nexit {}\n",
+        "#!/bin/sh\necho \"$@\" >> {}/{calls}\nexit {}\n",
         folder.display(),
-        i32::from(!answers)
+        i32::from(!succeeds)
     );
-    fs_err::write(folder.join("systemctl"), script).unwrap();
-    fs_err::set_permissions(folder.join("systemctl"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    fs_err::write(folder.join(program), script).unwrap();
+    fs_err::set_permissions(folder.join(program), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
@@ -300,15 +305,24 @@ fn the_service_is_written_started_stopped_and_removed() {
 
     let answering = sandbox.home().join("answering");
     fake_systemctl(&answering, true);
+    let drop_in = unit.with_file_name("remembrancer.service.d/namespaces.conf");
+    assert!(!drop_in.exists(), "nobody could be asked whether it would do");
+    fake(&answering, "systemd-run", "trials", true);
     let run = |arguments: &[&str]| {
         let output = installed.command(arguments).env("PATH", path(&answering)).output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
     };
     fs_err::remove_file(&unit).unwrap();
     run(&["install", "--service", "--yes"]);
+    assert!(drop_in.exists());
+    let trials = fs_err::read_to_string(answering.join("trials")).unwrap();
+    assert!(
+        trials.contains("--user --wait") && trials.contains("--property=PrivateUsers=yes"),
+        "{trials}"
+    );
     run(&["install", "--service"]);
     run(&["uninstall", "--service", "--yes"]);
-    assert!(!unit.exists() && !socket.exists());
+    assert!(!unit.exists() && !socket.exists() && !drop_in.exists());
     let calls = fs_err::read_to_string(answering.join("calls")).unwrap();
     let calls: Vec<&str> = calls
         .lines()
@@ -324,6 +338,37 @@ fn the_service_is_written_started_stopped_and_removed() {
             "--user daemon-reload"
         ]
     );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn without_namespaces_the_service_does_without_and_says_so() {
+    let sandbox = sandbox!();
+    let installed = Installed::new(&sandbox, "bin");
+    let fakes = sandbox.home().join("fakes");
+    fake_systemctl(&fakes, true);
+    let install = |has_namespaces: bool| {
+        fake(&fakes, "systemd-run", "trials", has_namespaces);
+        let mut command = installed.command(&["install", "--service", "--yes"]);
+        let output = command
+            .env("PATH", format!("{}:/usr/bin:/bin", fakes.display()))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        said(&output)
+    };
+    let drop_in = sandbox
+        .home()
+        .join(".config/systemd/user/remembrancer.service.d/namespaces.conf");
+    for has_namespaces in [true, false] {
+        let said = install(has_namespaces);
+        assert_eq!(drop_in.exists(), has_namespaces);
+        assert_eq!(
+            said.contains("gives a service of yours no namespaces"),
+            !has_namespaces,
+            "{said}"
+        );
+    }
 }
 
 #[test]

@@ -13,14 +13,17 @@ use tempfile::TempDir;
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// What every package has, below its prefix.
-const SHIPPED: [&str; 13] = [
+const SHIPPED: [&str; 16] = [
     "bin/remembrancer",
     "bin/remembrancer-hook",
     "share/bash-completion/completions/remembrancer",
     "share/doc/remembrancer/CHANGELOG.md",
     "share/doc/remembrancer/LICENSE-MODEL",
     "share/doc/remembrancer/THIRD-PARTY-LICENSES.txt",
+    "share/doc/remembrancer/docs/security.md",
     "share/doc/remembrancer/examples/default.toml",
+    "share/doc/remembrancer/hooks/PROTOCOL.md",
+    "share/doc/remembrancer/remembrancer.cdx.json",
     "share/fish/vendor_completions.d/remembrancer.fish",
     "share/man/man1/remembrancer-hook.1",
     "share/man/man1/remembrancer-status.1",
@@ -42,9 +45,11 @@ fn staged() -> TempDir {
     .unwrap();
     // Collected by a tool that these tests do not ask for; see packaging/release.sh.
     fs_err::write(&licences, "The licences.\n").unwrap();
+    let sbom = folder.path().join("sbom");
+    fs_err::write(&sbom, "{}\n").unwrap();
     succeeded(
         Command::new(format!("{REPOSITORY}/packaging/stage.sh"))
-            .args([&programs, &licences])
+            .args([&programs, &licences, &sbom])
             .arg(folder.path().join("tree")),
     );
     folder
@@ -79,6 +84,37 @@ fn all_below(folder: &Path) -> BTreeSet<PathBuf> {
     entries
         .map(|entry| entry.unwrap().path().strip_prefix(folder).unwrap().to_owned())
         .collect()
+}
+
+/// Where the links of a Markdown text lead that name no site, without the place within a page.
+fn relative_links(text: &str) -> Vec<&str> {
+    let ends = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    ends.filter(|link| !link.contains("://") && !link.contains('`'))
+        .map(|link| link.split('#').next().unwrap_or_default())
+        .filter(|link| !link.is_empty())
+        .collect()
+}
+
+#[test]
+fn no_link_of_the_documents_is_dead_in_the_package() {
+    let staged = staged();
+    let documents = staged.path().join("tree/share/doc/remembrancer");
+    let pages = all_below(&documents)
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|end| end == "md"));
+    let (mut links, mut dead) = (0, Vec::new());
+    for page in pages {
+        let text = fs_err::read_to_string(documents.join(&page)).unwrap();
+        let folder = documents.join(&page);
+        for link in relative_links(&text) {
+            links += 1;
+            if !folder.with_file_name(link).exists() {
+                dead.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(links > 20, "the links were not found");
+    assert_eq!(dead, [""; 0]);
 }
 
 #[test]

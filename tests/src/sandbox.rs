@@ -287,14 +287,7 @@ impl Sandbox {
 
     /// Fires the hook as Claude Code does.
     pub fn hook(&self, session: &str, cwd: &str, prompt: &str) -> HookOutput {
-        let payload = json!({
-            "session_id": session,
-            "transcript_path": "",
-            "cwd": cwd,
-            "hook_event_name": "UserPromptSubmit",
-            "prompt": prompt,
-        });
-        self.hook_with(payload.to_string().as_bytes(), &[])
+        self.hook_with(prompt_of_claude_code(session, cwd, prompt).as_bytes(), &[])
     }
 
     /// A command of the hook in this home, with pipes for all it reads and writes.
@@ -360,14 +353,31 @@ impl Sandbox {
     }
 }
 
-/// Fires a hook, which must neither write to stderr nor exit with anything but 0.
-fn fire(mut command: Command, stdin: &[u8]) -> HookOutput {
-    let (output, took) = timed(|| {
+/// What Claude Code tells its hooks of a prompt.
+pub(crate) fn prompt_of_claude_code(session: &str, cwd: &str, prompt: &str) -> String {
+    let payload = json!({
+        "session_id": session,
+        "transcript_path": "",
+        "cwd": cwd,
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": prompt,
+    });
+    payload.to_string()
+}
+
+/// Runs a command whose stdin is piped to its end, whatever that is.
+pub(crate) fn run_fed(mut command: Command, stdin: &[u8]) -> (Output, Duration) {
+    timed(|| {
         let mut child = command.spawn().unwrap();
         // A hook that has no use for its stdin may have closed it.
         child.stdin.take().expect("invariant: stdin is piped").write_all(stdin).ok();
         child.wait_with_output().unwrap()
-    });
+    })
+}
+
+/// Fires a hook, which must neither write to stderr nor exit with anything but 0.
+fn fire(command: Command, stdin: &[u8]) -> HookOutput {
+    let (output, took) = run_fed(command, stdin);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         output.status.success() && stderr.is_empty(),

@@ -32,8 +32,8 @@ fn allowed() -> (BTreeSet<String>, Vec<(String, BTreeSet<String>)>) {
     (licences(&deny["licenses"]["allow"]), exceptions.collect())
 }
 
-/// The crates that this system's build takes, without those of the workspace.
-fn dependencies() -> Vec<Value> {
+/// What cargo says of this system's build.
+pub(super) fn metadata() -> Value {
     let host = String::from_utf8(Command::new("rustc").arg("-vV").output().unwrap().stdout).unwrap();
     let host = host.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
     let output = Command::new(env!("CARGO"))
@@ -49,7 +49,12 @@ fn dependencies() -> Vec<Value> {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The crates that this system's build takes, without those of the workspace.
+fn dependencies() -> Vec<Value> {
+    let metadata = metadata();
     let packages = metadata["packages"].as_array().unwrap();
     packages
         .iter()

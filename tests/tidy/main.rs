@@ -9,6 +9,7 @@ mod documents;
 mod licences;
 mod literals;
 mod manifests;
+mod sbom;
 mod sources;
 mod supply;
 mod systems;

@@ -27,14 +27,15 @@ const TWICE: &[&str] = &[
 ];
 
 /// A package of the lock file.
-struct Locked {
-    name: String,
+pub(super) struct Locked {
+    pub(super) name: String,
+    pub(super) version: String,
     source: Option<String>,
-    checksum: Option<String>,
+    pub(super) checksum: Option<String>,
 }
 
 /// The packages of a lock file, in its order. Each key stands on a line of its own.
-fn locked(lock: &str) -> Vec<Locked> {
+pub(super) fn locked(lock: &str) -> Vec<Locked> {
     let value = |package: &str, key: &str| {
         let found = package.lines().find_map(|line| line.strip_prefix(&format!("{key} = \"")));
         found.and_then(|rest| rest.strip_suffix('"')).map(str::to_owned)
@@ -43,6 +44,7 @@ fn locked(lock: &str) -> Vec<Locked> {
         .skip(1)
         .map(|package| Locked {
             name: value(package, "name").unwrap(),
+            version: value(package, "version").unwrap(),
             source: value(package, "source"),
             checksum: value(package, "checksum"),
         })

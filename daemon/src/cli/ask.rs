@@ -62,8 +62,10 @@ pub(super) fn reader(surroundings: &Surroundings) -> Result<Reader, CliError> {
 
 /// The store, for when no daemon runs: held so that none starts meanwhile.
 pub(super) fn writer(surroundings: &Surroundings) -> Result<(Single, Writer), CliError> {
-    let single = Single::take(&surroundings.places.data_dir())?;
-    Ok((single, Writer::open(&surroundings.places.database_file())?))
+    let (folder, database) = (surroundings.places.data_dir(), surroundings.places.database_file());
+    let single = Single::take(&folder)?;
+    single.part(&folder, &database)?;
+    Ok((single, Writer::open(&database)?))
 }
 
 /// Takes what has left the memory out of the files that may show it, for when no daemon runs.

@@ -91,7 +91,7 @@ impl From<OpenError> for CliError {
 impl From<SingleError> for CliError {
     fn from(error: SingleError) -> Self {
         let kind = match error {
-            SingleError::Unsafe { .. } => Kind::Store,
+            SingleError::Unsafe { .. } | SingleError::Linked { .. } => Kind::Store,
             SingleError::Running { .. } => Kind::Daemon,
             SingleError::Lock { .. } | SingleError::Socket { .. } => Kind::Failed,
         };

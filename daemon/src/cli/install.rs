@@ -82,7 +82,9 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
         }
     }
     let service = service(arguments, surroundings, &program)?;
-    let files = service.as_ref().map(|service| plan.add_all(SERVICE, service.install()));
+    let files = service
+        .as_ref()
+        .map(|service| plan.add_all(SERVICE, service.install(service::has_namespaces(service))));
     if !plan.is_agreed_to(&arguments.consent)? {
         return plan.outcome();
     }

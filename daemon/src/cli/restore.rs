@@ -44,6 +44,7 @@ pub(super) struct RestoreArguments {
 pub(super) fn run(arguments: &RestoreArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let single = Single::take(&surroundings.places.data_dir()).map_err(refused)?;
     let database = surroundings.places.database_file();
+    single.part(&surroundings.places.data_dir(), &database)?;
     let (copy, contents) = chosen(&arguments.which, &database)?;
     if !arguments.yes {
         confirm(&database, &copy, &contents, arguments.json)?;

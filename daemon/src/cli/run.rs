@@ -16,10 +16,13 @@ pub(super) fn run(surroundings: Surroundings) -> Result<(), CliError> {
     system::make_files_private();
     system::leave_no_core_dumps();
     let single = Single::take(&surroundings.places.data_dir())?;
+    let database = surroundings.places.database_file();
+    single.part(&surroundings.places.data_dir(), &database)?;
     let state = surroundings.places.state_dir();
     if private_folder(&state).and_then(|()| secure(&state))? > 0 {
         tracing::warn!(folder = %state.display(), "recollection files were open to other users, and no longer are");
     }
+    single.part(&state, &database)?;
     let inherited = service_manager::inherited_socket()
         .map_err(|error| CliError::new(Kind::Failed, format!("the service manager's socket can't be used: {error}")))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

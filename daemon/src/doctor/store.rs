@@ -16,6 +16,7 @@ use walkdir::WalkDir;
 use super::Check;
 use super::host::probe_session;
 use crate::causes::with_causes;
+use crate::files::shares_writes;
 use crate::roots::Roots;
 use crate::{clock, drift, recovery, system};
 
@@ -118,6 +119,7 @@ fn whole(damages: &[String]) -> Check {
 /// Whether nobody else can read what is kept, its owner can write it, and there is room for more.
 pub(crate) fn folders(places: &Places) -> Vec<Check> {
     let mut checks = vec![privacy(places)];
+    checks.extend(second_names(places));
     checks.extend(system::room(&places.data_dir()).map(|room| room_left(room, &places.data_dir())));
     checks
 }
@@ -147,6 +149,25 @@ fn privacy(places: &Places) -> Check {
             format!("`chmod -R u+rwX,go-rwx {} {}`", roots[0].display(), roots[1].display()),
         ),
     }
+}
+
+/// Files of the memory that have a second name elsewhere: what is written goes to both. Nothing where there are none, as after a start.
+fn second_names(places: &Places) -> Option<Check> {
+    let entries = WalkDir::new(places.data_dir()).into_iter().flatten();
+    let linked: Vec<PathBuf> = entries
+        .filter(|entry| entry.metadata().is_ok_and(|found| shares_writes(entry.path(), &found)))
+        .map(walkdir::DirEntry::into_path)
+        .collect();
+    let first = linked.first()?;
+    Some(Check::warning(
+        MEMORY,
+        format!(
+            "{} files have a second name elsewhere (hard links, as in a copy by `cp -al`), which changes with the memory; the first is {}",
+            linked.len(),
+            first.display()
+        ),
+        "start the daemon again, which gives them files of their own; `remembrancer backup` makes a copy that stands by itself",
+    ))
 }
 
 fn room_left(room: u64, folder: &Path) -> Check {

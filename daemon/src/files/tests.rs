@@ -99,18 +99,42 @@ fn tc_40_what_lies_in_a_folder_of_ours_is_tightened() {
 }
 
 #[test]
-fn tc_29_a_file_of_ours_with_a_second_name_is_refused() {
+fn tc_29_a_file_of_ours_with_a_second_name_is_parted_from_it() {
     let place = tempfile::tempdir().unwrap();
-    let (ours, theirs) = (place.path().join("ours"), place.path().join("victim"));
-    fs_err::create_dir(&ours).unwrap();
-    fs_err::write(&theirs, "a year's work").unwrap();
-    fs_err::hard_link(&theirs, ours.join("daemon.lock")).unwrap();
-    let refused = secure(&ours).unwrap_err().to_string();
-    assert!(
-        refused.contains("daemon.lock") && refused.contains("second name"),
-        "{refused}"
+    let (ours, theirs) = (place.path().join("ours"), place.path().join("snapshot"));
+    let backups = ours.join("backups");
+    for folder in [&backups, &theirs] {
+        fs_err::create_dir_all(folder).unwrap();
+    }
+    let (database, wal) = (ours.join("memory.db"), ours.join("memory.db-wal"));
+    let (lock, backup, alone) = (ours.join("memory.db.lock"), backups.join("memory-1.db"), ours.join("notes"));
+    for file in [&database, &wal, &lock, &backup] {
+        fs_err::write(file, "a year's work").unwrap();
+        fs_err::hard_link(file, theirs.join(file.file_name().unwrap())).unwrap();
+    }
+    fs_err::write(&alone, "alone").unwrap();
+    let left = backups.join("memory-0.db.parting");
+    fs_err::write(&left, "half").unwrap();
+    set_mode(&backups, 0o755);
+    for file in [&backup, &alone, &left] {
+        set_mode(file, 0o644);
+    }
+    assert_eq!(secure(&ours).unwrap(), 3, "a folder and the files that have one name");
+    assert_eq!(part(&ours, &database).unwrap(), 1);
+    let names = |file: &PathBuf| system::names(&fs_err::metadata(file).unwrap());
+    assert_eq!(
+        (names(&backup), mode(&backup), mode(&theirs.join("memory-1.db"))),
+        (1, 0o600, 0o644)
     );
-    assert_eq!(fs_err::read_to_string(&theirs).unwrap(), "a year's work");
+    assert_eq!(
+        [&database, &wal, &lock].map(names),
+        [2; 3],
+        "the database is parted where SQLite can be asked, and a lock is none of ours to change"
+    );
+    fs_err::write(&backup, "changed").unwrap();
+    assert_eq!(fs_err::read_to_string(theirs.join("memory-1.db")).unwrap(), "a year's work");
+    assert!(!left.exists() && alone.exists());
+    assert_eq!(part(&ours, &database).unwrap(), 0);
 }
 
 #[test]

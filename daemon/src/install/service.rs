@@ -12,6 +12,9 @@ const UNIT_PROGRAM: &str = "%h/.local/bin/remembrancer";
 const UNIT_NAME: &str = "remembrancer.service";
 const SOCKET_UNIT: &str = include_str!("../../../packaging/systemd/remembrancer.socket");
 const SOCKET_UNIT_NAME: &str = "remembrancer.socket";
+/// What needs namespaces, which not every system lets a service of a user have.
+const NAMESPACES: &str = include_str!("../../../packaging/systemd/remembrancer.service.d/namespaces.conf");
+const NAMESPACES_NAME: &str = "remembrancer.service.d/namespaces.conf";
 
 const LAUNCH_AGENT: &str = include_str!("../../../packaging/launchd/dev.remembrancer.daemon.plist");
 /// What stands for the program in the launch agent.
@@ -28,6 +31,8 @@ struct ServiceFile {
     template: &'static str,
     /// What stands for the program in the template, where it names it.
     placeholder: Option<&'static str>,
+    /// It makes a service fail where the system has no namespaces for it.
+    needs_namespaces: bool,
 }
 
 /// The service of one user.
@@ -38,6 +43,8 @@ pub(crate) struct Service {
     uid: u32,
     /// Succeeds where the user's service manager answers.
     pub(crate) answers: CommandLine,
+    /// Succeeds where a service may have what the file that needs namespaces asks for; `None` where no file does.
+    pub(crate) has_namespaces: Option<CommandLine>,
     /// Succeeds where the service runs.
     pub(crate) runs: CommandLine,
     /// Says `yes` where the user's services run although the user is not logged in; `None` where the system has no such thing.
@@ -68,16 +75,25 @@ impl Service {
                     path: folder.join(SOCKET_UNIT_NAME),
                     template: SOCKET_UNIT,
                     placeholder: None,
+                    needs_namespaces: false,
                 },
                 ServiceFile {
                     path: folder.join(UNIT_NAME),
                     template: UNIT,
                     placeholder: Some(UNIT_PROGRAM),
+                    needs_namespaces: false,
+                },
+                ServiceFile {
+                    path: folder.join(NAMESPACES_NAME),
+                    template: NAMESPACES,
+                    placeholder: None,
+                    needs_namespaces: true,
                 },
             ],
             program: unit_word(program),
             uid,
             answers: line("systemctl --user show --property=Version"),
+            has_namespaces: Some(trial(NAMESPACES)),
             runs: line(&format!("systemctl --user --quiet is-active {UNIT_NAME}")),
             lingers: Some(line(&format!("loginctl show-user {uid} --property=Linger --value"))),
             start: take_up.clone(),
@@ -101,6 +117,7 @@ impl Service {
                 path,
                 template: LAUNCH_AGENT,
                 placeholder: Some(LAUNCH_AGENT_PROGRAM),
+                needs_namespaces: false,
             }],
             program: quoted(program)
                 .replace('&', "&amp;")
@@ -108,6 +125,7 @@ impl Service {
                 .replace('>', "&gt;"),
             uid,
             answers: line(&format!("launchctl print {domain}")),
+            has_namespaces: None,
             runs: line(&format!("launchctl print {domain}/{LAUNCH_AGENT_LABEL}")),
             lingers: None,
             start: vec![bootstrap.clone()],
@@ -117,13 +135,21 @@ impl Service {
         }
     }
 
-    /// Plans to write the files, all of them or none. Nothing: they are there already.
+    /// Plans to write the files, all of them or none. Nothing: they are there already. What needs namespaces is written where a service
+    /// `has_namespaces`, and removed where it has none; where that is not known, it stays as it is.
     ///
     /// # Errors
     /// Why the files are left as they are, for one because their user has edited one.
-    pub(crate) fn install(&self) -> Result<Vec<Change>, Refusal> {
+    pub(crate) fn install(&self, has_namespaces: Option<bool>) -> Result<Vec<Change>, Refusal> {
         let remedy = "take your changes to a file in a folder `….d` beside it, as `systemctl --user edit` does, and remove it, or set the program's path there yourself";
-        self.plan(remedy, |file| Some(file.text_for(&self.program)))
+        let files = self
+            .files
+            .iter()
+            .filter(|file| !file.needs_namespaces || has_namespaces.is_some());
+        self.plan(files, remedy, |file| {
+            let is_wanted = !file.needs_namespaces || has_namespaces == Some(true);
+            is_wanted.then(|| file.text_for(&self.program))
+        })
     }
 
     /// Plans to remove the files, all of them or none. Nothing: they are not there.
@@ -131,12 +157,17 @@ impl Service {
     /// # Errors
     /// As [`Service::install`].
     pub(crate) fn uninstall(&self) -> Result<Vec<Change>, Refusal> {
-        self.plan("remove it yourself", |_| None)
+        self.plan(self.files.iter(), "remove it yourself", |_| None)
     }
 
-    fn plan(&self, remedy: &str, wanted: impl Fn(&ServiceFile) -> Option<String>) -> Result<Vec<Change>, Refusal> {
+    fn plan<'a>(
+        &self,
+        files: impl Iterator<Item = &'a ServiceFile>,
+        remedy: &str,
+        wanted: impl Fn(&ServiceFile) -> Option<String>,
+    ) -> Result<Vec<Change>, Refusal> {
         let change = |file: &ServiceFile| Ok(file.read(self.uid, remedy)?.change_to(wanted(file)));
-        self.files.iter().filter_map(|file| change(file).transpose()).collect()
+        files.filter_map(|file| change(file).transpose()).collect()
     }
 }
 
@@ -187,6 +218,15 @@ fn unit_word(path: &str) -> String {
     }
 }
 
+/// Runs nothing as a service with the settings of this drop-in.
+fn trial(drop_in: &str) -> CommandLine {
+    let mut trial = line("systemd-run --user --wait --collect --quiet");
+    let settings = drop_in.lines().filter(|line| line.contains('=') && !line.starts_with('#'));
+    trial.extend(settings.map(|setting| format!("--property={setting}")));
+    trial.extend(line("/bin/sh -c :"));
+    trial
+}
+
 fn line(text: &str) -> CommandLine {
     text.split(' ').map(str::to_owned).collect()
 }
@@ -227,11 +267,11 @@ mod tests {
             .iter()
             .zip(&services(home.path(), "/new/remembrancer"))
         {
-            let written = old.install().unwrap();
+            let written = old.install(Some(true)).unwrap();
             assert_eq!(written.len(), old.files.len());
             apply(written);
-            assert!(old.install().unwrap().is_empty());
-            let moved = new.install().unwrap();
+            assert!(old.install(Some(true)).unwrap().is_empty());
+            let moved = new.install(Some(true)).unwrap();
             assert!(
                 matches!(&moved[..], [one] if one.before().unwrap().contains("/old/r ")),
                 "only what names the program: {moved:?}"
@@ -252,14 +292,32 @@ mod tests {
     }
 
     #[test]
+    fn what_needs_namespaces_is_there_where_there_are_some() {
+        let home = tempfile::tempdir().unwrap();
+        let [service, _] = services(home.path(), "/a/remembrancer");
+        let drop_in = home.path().join(".config/systemd/user").join(NAMESPACES_NAME);
+        for (has_namespaces, is_there) in [(None, false), (Some(true), true), (None, true), (Some(false), false)] {
+            apply(service.install(has_namespaces).unwrap());
+            assert_eq!(drop_in.exists(), is_there, "{has_namespaces:?}");
+        }
+    }
+
+    #[test]
+    fn the_trial_has_each_setting_as_it_stands() {
+        let trial = trial("# a=b\n[Service]\nPrivateUsers=yes\nCapabilityBoundingSet=\n");
+        let expected = "systemd-run --user --wait --collect --quiet --property=PrivateUsers=yes --property=CapabilityBoundingSet= /bin/sh -c :";
+        assert_eq!(trial.join(" "), expected);
+    }
+
+    #[test]
     fn an_edited_file_is_left_alone_with_those_beside_it() {
         let home = tempfile::tempdir().unwrap();
         for service in services(home.path(), "/a/remembrancer") {
             for edited in &service.files {
-                apply(service.install().unwrap());
+                apply(service.install(Some(true)).unwrap());
                 let text = fs_err::read_to_string(&edited.path).unwrap();
                 fs_err::write(&edited.path, format!("{text}# mine\n")).unwrap();
-                assert!(matches!(service.install(), Err(Refusal::Edited { .. })));
+                assert!(matches!(service.install(Some(true)), Err(Refusal::Edited { .. })));
                 assert!(matches!(service.uninstall(), Err(Refusal::Edited { .. })));
                 fs_err::write(&edited.path, text).unwrap();
             }

@@ -36,6 +36,10 @@ fn every_copy_is_listed_with_its_kind() {
     let (store, copies) = store_with_copies();
     fs_err::write(backups_folder(&store.path).join("notes.txt"), "mine").expect("writes");
     fs_err::write(backups_folder(&store.path).join(".memory-x.db.7.part"), "half").expect("writes");
+    // What kills in the middle of a copy, and of a parting from a second name, leave.
+    for rest in [".v3.bak.part", ".v3.bak.part-journal", ".parting", "-wal.parting"] {
+        fs_err::write(with_suffix(&store.path, rest), "half").expect("writes");
+    }
     let found = kept_copies(&store.path);
     let kind = |path: &PathBuf| found.iter().find(|copy| copy.path == *path).map(|copy| copy.kind);
     let kinds: Vec<_> = copies.iter().map(kind).collect();
@@ -49,7 +53,11 @@ fn every_copy_is_listed_with_its_kind() {
             Some(KeptKind::BeforeMigration(3)),
         ]
     );
-    assert_eq!(found.len(), copies.len() + 1, "the part, and not the user's note: {found:?}");
+    assert_eq!(found.len(), copies.len() + 5, "the parts, and not the user's note: {found:?}");
+    let parts = found
+        .iter()
+        .filter(|copy| copy.kind == KeptKind::Part && !copies.contains(&copy.path));
+    assert_eq!(parts.count(), 5);
     assert_eq!(backups(&store.path, true), [copies[1].clone()]);
     assert_eq!(backups(&store.path, false), [copies[0].clone(), copies[1].clone()]);
 }

@@ -323,6 +323,36 @@ fn tc_38_a_failure_at_any_statement_converges_when_opened_again() {
         assert!(before.iter().all(|count| after.contains(count)));
         assert_eq!(schema(&db), expected);
         assert_whole(&db);
+        let copies: Vec<u32> = copy::migration_copies(&path)
+            .into_iter()
+            .map(|(version, _)| version)
+            .collect();
+        assert_eq!(copies, [2], "one copy, however often it was begun");
+        assert_eq!(meta(&db, BEGAN_AT).expect("reads"), None);
+    }
+}
+
+#[test]
+fn a_migration_that_goes_on_after_an_older_program_was_at_work_copies_that_too() {
+    for was_used in [false, true] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (mut db, path) = database_at(&folder, 3);
+        populate(&db, 3);
+        let stopped = migrate(&mut db, &path, &mut |name, _| match name {
+            "0006_user_choices" => Err(rusqlite::Error::InvalidQuery),
+            _ => Ok(()),
+        });
+        assert!(stopped.is_err() && version(&db).expect("reads") == 5);
+        if was_used {
+            db.execute("UPDATE episodes SET updated_at = updated_at + 1", [])
+                .expect("changes");
+        }
+        migrate(&mut db, &path, &mut never).expect("goes on");
+        let copies: Vec<u32> = copy::migration_copies(&path)
+            .into_iter()
+            .map(|(version, _)| version)
+            .collect();
+        assert_eq!(copies, if was_used { vec![3, 5] } else { vec![3] });
     }
 }
 

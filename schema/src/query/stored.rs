@@ -1,12 +1,13 @@
 //! All that is stored of episodes, for an export.
 //! In go ids, out come whole episodes in the order of the ids, hidden ones too; an id that is gone is left out.
 
-use rusqlite::{Connection, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::Reader;
 use crate::error::QueryError;
 use crate::ids::EpisodeId;
 use crate::rows::{EpisodeText, StoredEpisode};
+use crate::units::UnixMillis;
 
 const REST: &str = "SELECT origin, git_branch, updated_at, accessed_at, access_count, shown_count, hidden, embedding_models.name
     FROM episodes
@@ -40,10 +41,22 @@ impl Reader {
 /// `None` where it went meanwhile.
 fn stored_episode(db: &Connection, text: EpisodeText) -> rusqlite::Result<Option<StoredEpisode>> {
     let id = text.id;
-    let mut statement = db.prepare_cached(REST)?;
-    let mut rows = statement.query(named_params! {":id": id})?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    Ok(Some(StoredEpisode {
+    let (uses, also_in) = (
+        all(db, USES, id, |row| Ok((row.get(0)?, row.get(1)?)))?,
+        all(db, COPIES, id, |row| row.get(0))?,
+    );
+    db.prepare_cached(REST)?
+        .query_row(named_params! {":id": id}, |row| read(row, text, uses, also_in))
+        .optional()
+}
+
+fn read(
+    row: &Row<'_>,
+    text: EpisodeText,
+    uses: Vec<(UnixMillis, String)>,
+    also_in: Vec<String>,
+) -> rusqlite::Result<StoredEpisode> {
+    Ok(StoredEpisode {
         text,
         origin: row.get(0)?,
         git_branch: row.get(1)?,
@@ -53,9 +66,9 @@ fn stored_episode(db: &Connection, text: EpisodeText) -> rusqlite::Result<Option
         shown_count: row.get::<_, i64>(5)? as u64,
         hidden: row.get(6)?,
         embedding_model: row.get(7)?,
-        uses: all(db, USES, id, |row| Ok((row.get(0)?, row.get(1)?)))?,
-        also_in: all(db, COPIES, id, |row| row.get(0))?,
-    }))
+        uses,
+        also_in,
+    })
 }
 
 fn all<T>(db: &Connection, sql: &str, id: EpisodeId, read: fn(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>> {

@@ -1,6 +1,7 @@
-//! The rows on a page of a damaged database, told by the file format alone: no schema is asked, no tree is followed.
-//! In goes a page, out come records. What makes no sense is left out (<https://sqlite.org/fileformat2.html#b_tree_pages>).
+//! The rows on a page of a damaged database, told by the file format alone: no schema is asked, and no tree is followed
+//! to find them. In goes a page, out come records. What makes no sense is left out (<https://sqlite.org/fileformat2.html#b_tree_pages>).
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::pages::{Pages, SIZE, word};
@@ -85,6 +86,24 @@ pub(super) fn row(pages: &Pages, number: u32, page: &[u8], cell: u16) -> Option<
         id,
         values: values(&record)?,
     })
+}
+
+/// The pages of the tree of an index, or of a table without rowids, that begins at `root`: as many as can be reached.
+pub(super) fn tree(pages: &Pages, root: u32) -> HashSet<u32> {
+    let (mut reached, mut open) = (HashSet::new(), vec![root]);
+    while let Some(number) = open.pop() {
+        let Some(page) = pages.read(number) else { continue };
+        let kind = Kind::of(number, &page);
+        if !matches!(kind, Some(Kind::IndexLeaf | Kind::IndexInner)) || !reached.insert(number) {
+            continue;
+        }
+        if kind == Some(Kind::IndexInner) {
+            let cell = |cell: u16| usize::from(short(&page, begin(number) + 12 + 2 * usize::from(cell)));
+            open.push(word(&page, begin(number) + 8));
+            open.extend((0..cells(number, &page)).map(|number| word(&page, cell(number))));
+        }
+    }
+    reached
 }
 
 #[derive(Clone, Copy, PartialEq)]

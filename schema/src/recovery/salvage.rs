@@ -10,12 +10,13 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 
 use super::cells::{self, Row, Value};
 use super::pages::Pages;
+use super::removed::Removed;
 use crate::ids::{EpisodeUid, ProjectId, SessionId, SourceId, TurnUid};
 use crate::vector_code::from_bytes;
 use crate::write::{content_hash, embedding_room, keep_session};
 
 /// The least moment that a time in a row may be, and the most that a rowid beside the same columns may be: 1973.
-const LEAST_TIME: i64 = 100_000_000_000;
+pub(super) const LEAST_TIME: i64 = 100_000_000_000;
 /// What the keys of projects begin with.
 const PROJECT_KEYS: [&str; 4] = ["cwd:", "url:", "root:", "git:"];
 /// Between which lengths a vector is one: those of models have 1, and bytes that are none are far from it.
@@ -30,6 +31,7 @@ pub(super) struct Found {
     sources: BTreeMap<i64, Row>,
     models: BTreeMap<i64, String>,
     tombstones: Vec<(TurnUid, i64)>,
+    retired: Vec<(TurnUid, i64)>,
     exclusions: Vec<(String, i64)>,
     instructions: Vec<Row>,
     pause: Option<String>,
@@ -83,18 +85,21 @@ pub(super) enum SalvageError {
 impl Found {
     fn look(pages: &Pages) -> Self {
         let mut found = Self::default();
+        let mut removed = Removed::default();
         for number in 1..=pages.count() {
             let Some(page) = pages.read(number) else { continue };
             for cell in 0..cells::cells(number, &page) {
                 if let Some(row) = cells::row(pages, number, &page, cell) {
+                    removed.take(&row, number);
                     found.take(row, (number, cell));
                 }
             }
         }
+        (found.tombstones, found.retired) = removed.told_apart(pages);
         found
     }
 
-    /// Knows a row by its columns: no two tables here have the same.
+    /// Knows a row by its columns: no two tables here have the same. (Those that do are the business of [`Removed`].)
     fn take(&mut self, row: Row, place: Place) {
         use Value::{Blob, Integer, Null, Text};
         match (row.id, row.values.as_slice()) {
@@ -115,10 +120,6 @@ impl Found {
             }
             (Some(id), [Null, Text(model)]) => {
                 self.models.insert(id, model.clone());
-            }
-            (None, [Blob(turn), Integer(at)]) if *at >= LEAST_TIME => {
-                self.tombstones
-                    .extend(<[u8; 16]>::try_from(turn.as_slice()).ok().map(|turn| (TurnUid(turn), *at)));
             }
             (None, [Text(path), Integer(at)]) if *at >= LEAST_TIME && path.starts_with('/') => {
                 self.exclusions.push((path.clone(), *at));
@@ -152,6 +153,12 @@ impl Salvage<'_> {
             .prepare_cached("INSERT OR IGNORE INTO tombstones (uid, created_at) VALUES (:turn, :at)")?;
         for (turn, at) in &self.found.tombstones {
             bury.execute(named_params! {":turn": turn, ":at": at})?;
+        }
+        let mut retire = self
+            .db
+            .prepare_cached("INSERT OR IGNORE INTO retired_turns (uid, retired_at) VALUES (:turn, :at)")?;
+        for (turn, at) in &self.found.retired {
+            retire.execute(named_params! {":turn": turn, ":at": at})?;
         }
         let mut exclude = self
             .db
@@ -286,6 +293,9 @@ impl Salvage<'_> {
             .keys()
             .filter(|id| !self.found.episodes.contains_key(id))
             .count() as u64;
+        // What a backup still had when retention took it away.
+        self.db
+            .execute("DELETE FROM episodes WHERE turn_uid IN (SELECT uid FROM retired_turns)", [])?;
         Ok(salvaged)
     }
 

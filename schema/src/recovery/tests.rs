@@ -11,6 +11,10 @@ use crate::{ForgetTarget, Reader};
 
 const NOW: UnixMillis = UnixMillis(1_795_000_000_000);
 const TURNS: u8 = 200;
+/// The turn that retention took away.
+const RETIRED: u8 = 5;
+/// What is there of the turns: all but that one and the one that is forgotten.
+const STORED: u64 = TURNS as u64 - 2;
 
 /// A store of many pages: turns with long and short texts, vectors, one turn forgotten, one session and one folder kept out. The
 /// journal is gone, as in a store of an older version, so that what was decided has to come from the damaged file.
@@ -22,6 +26,7 @@ fn closed_store(folder: &TempDir, in_order: bool) -> PathBuf {
     store.embed();
     let forgotten = crate::EpisodeUid::of(&turn_uid(3), 0).to_string();
     store.writer.forget(&ForgetTarget::Episode(forgotten), NOW).expect("forgets");
+    store.writer.retire(&[turn_uid(RETIRED)], NOW).expect("retires");
     store.writer.exclude_path("/home/ada/kept-out", NOW).expect("excludes");
     store.writer.exclude_session(&session("s0")).expect("excludes");
     let copied = store.path.clone();
@@ -95,7 +100,7 @@ fn every_row_of_a_whole_file_is_read_past_sqlite_from_file_and_log() {
         let db = open::open_writer(&target).expect("opens").db;
         let salvaged = salvage::salvage(&path, &db).expect("salvages");
         let expected = Salvaged {
-            episodes: u64::from(TURNS) - 1,
+            episodes: STORED,
             unreadable: 0,
         };
         assert_eq!(salvaged, expected);
@@ -108,6 +113,7 @@ fn every_row_of_a_whole_file_is_read_past_sqlite_from_file_and_log() {
             "SELECT agent, external_id, title, cwd, git_branch, started_at, compacted_at, excluded FROM TABLE.sessions",
             "SELECT agent, path, kind, device, inode, generation, missing FROM TABLE.sources",
             "SELECT uid, created_at FROM TABLE.tombstones",
+            "SELECT uid, retired_at FROM TABLE.retired_turns",
             "SELECT path, created_at FROM TABLE.exclusions",
             "SELECT name FROM TABLE.embedding_models",
         ] {
@@ -142,8 +148,11 @@ fn tc_37_what_can_be_read_of_a_damaged_file_comes_back(#[case] from: f64, #[case
     let recovery = rebuild(&path);
     let there = there(&path);
     assert_eq!(there.len() as u64, recovery.salvaged);
-    assert!(!there.contains(&3), "what was forgotten");
-    let share = there.len() as f64 / f64::from(TURNS - 1);
+    assert!(
+        !there.contains(&3) && !there.contains(&RETIRED),
+        "what was forgotten, and what was retired"
+    );
+    let share = there.len() as f64 / STORED as f64;
     // A long text is lost with any of its pages.
     assert!(share > 0.3 || recovery.whole, "{share}: {recovery:?}");
     assert!(there.len() as u64 + recovery.unreadable <= u64::from(TURNS), "{recovery:?}");
@@ -189,11 +198,8 @@ fn tc_37_damage_of_what_is_made_from_the_tables_loses_nothing() {
         overwrite(&path, root - 1..root);
     }
     let recovery = rebuild(&path);
-    assert_eq!(
-        (recovery.whole, recovery.salvaged, recovery.unreadable),
-        (true, u64::from(TURNS) - 1, 0)
-    );
-    assert_eq!(there(&path).len(), usize::from(TURNS) - 1);
+    assert_eq!((recovery.whole, recovery.salvaged, recovery.unreadable), (true, STORED, 0));
+    assert_eq!(there(&path).len() as u64, STORED);
     let mut writer = Writer::open(&path).expect("opens");
     writer.set_embedding_model(MODEL, 8).expect("sets");
     let reader = Reader::open(&path).expect("opens");
@@ -219,12 +225,36 @@ fn tc_37_a_backup_gives_what_can_not_be_read_and_a_damaged_backup_nothing() {
     overwrite(&path, 0..pages(&path) / 2);
     let recovery = rebuild(&path);
     assert_eq!(recovery.backup.as_ref(), Some(&good));
-    assert!(
-        recovery.unreadable > 0 && recovery.salvaged < u64::from(TURNS) - 1,
-        "{recovery:?}"
-    );
-    assert_eq!(there(&path).len(), usize::from(TURNS) - 1);
+    assert!(recovery.unreadable > 0 && recovery.salvaged < STORED, "{recovery:?}");
+    assert_eq!(there(&path).len() as u64, STORED);
     assert!(good.exists());
+}
+
+#[test]
+fn tc_37_what_retention_took_away_comes_back_from_no_backup_and_is_not_taken_for_forgotten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = closed_store(&folder, true);
+    let backups = folder.path().join("backups");
+    fs_err::create_dir(&backups).expect("makes");
+    fs_err::copy(&path, backups.join("memory-2026-11-27.db")).expect("copies");
+    let mut writer = Writer::open(&path).expect("opens");
+    assert_eq!(writer.retire(&[turn_uid(9)], NOW).expect("retires").len(), 1);
+    // Not closed in order, so that the next opening looks through it.
+    drop(writer);
+    overwrite(&path, pages(&path) * 6 / 10..pages(&path));
+    let recovery = rebuild(&path);
+    assert!(recovery.backup.is_some() && recovery.unreadable > 0, "{recovery:?}");
+    let there = there(&path);
+    assert!(!there.contains(&9) && !there.contains(&RETIRED), "{there:?}");
+    assert_eq!(there.len() as u64, STORED - 1);
+    let reader = Reader::open(&path).expect("opens");
+    assert_eq!(reader.tombstones().expect("reads"), [turn_uid(3)]);
+    assert_eq!(reader.stats().expect("counts").retired, 2);
+    // The transcript tells it once more.
+    let mut writer = Writer::open(&path).expect("opens");
+    let told = batch(vec![turn(9, "s1", &[text(9).as_str()])]);
+    writer.ingest(&told).expect("reads");
+    assert!(!super::tests::there(&path).contains(&9));
 }
 
 #[test]

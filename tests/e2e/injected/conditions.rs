@@ -7,7 +7,7 @@ use remembrancer_tests::{eventually, sandbox, topic};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use super::{all_there, controlled, problems, start, told};
+use super::{all_there, controlled, four_read, problems, start, told};
 use crate::{LENIENCY, PATIENCE};
 
 const DAY: i64 = 86_400;
@@ -15,11 +15,9 @@ const DAY: i64 = 86_400;
 #[test]
 fn tc_40_permission_that_is_lost_and_given_back_loses_nothing() {
     let sandbox = sandbox!();
-    let Some(control) = controlled(&sandbox) else { return };
-    let mut live = sandbox.transcript("live", "shop");
-    live.topics(0..4);
-    let daemon = start(&sandbox, &control);
-    daemon.flush();
+    let Some((control, mut live, daemon)) = four_read(&sandbox) else {
+        return;
+    };
     let denied = |call, class| Rule::fail(call, class, Errno::ACCESS);
     control.arm(&[
         denied(Call::Open, Class::Transcript),
@@ -43,11 +41,9 @@ fn tc_40_permission_that_is_lost_and_given_back_loses_nothing() {
 #[test]
 fn tc_35_a_clock_set_back_and_forth_loses_nothing_and_hangs_nothing() {
     let sandbox = sandbox!();
-    let Some(control) = controlled(&sandbox) else { return };
-    let mut live = sandbox.transcript("live", "shop");
-    live.topics(0..4);
-    let daemon = start(&sandbox, &control);
-    daemon.flush();
+    let Some((control, mut live, daemon)) = four_read(&sandbox) else {
+        return;
+    };
     let shop = sandbox.project("shop");
     let mut stored = 4;
     for (number, days) in [-1, 0, 400, 0, -1].into_iter().enumerate() {

@@ -8,7 +8,7 @@ use remembrancer_tests::{eventually, sandbox, timed, topic};
 use rustix::io::Errno;
 use rustix::process::Signal;
 
-use super::{all_there, controlled, problems, start, told};
+use super::{all_there, controlled, four_read, problems, start, told};
 use crate::{LENIENCY, PATIENCE};
 
 /// How long the other process keeps the store.
@@ -19,11 +19,9 @@ const WAITING: f64 = 0.05;
 #[test]
 fn tc_40_without_space_lines_wait_and_the_old_recollection_goes() {
     let sandbox = sandbox!();
-    let Some(control) = controlled(&sandbox) else { return };
-    let mut live = sandbox.transcript("live", "shop");
-    live.topics(0..4);
-    let daemon = start(&sandbox, &control);
-    daemon.flush();
+    let Some((control, mut live, daemon)) = four_read(&sandbox) else {
+        return;
+    };
     let shop = sandbox.project("shop");
     daemon.recall("asks", &shop, &topic(1).0);
     assert!(sandbox.recollection_file("asks").unwrap().contains("case1"));
@@ -95,11 +93,9 @@ fn tc_40_a_read_only_home_ends_the_daemon_by_name() {
 #[test]
 fn tc_40_a_home_that_becomes_read_only_is_told_and_read_on() {
     let sandbox = sandbox!();
-    let Some(control) = controlled(&sandbox) else { return };
-    let mut live = sandbox.transcript("live", "shop");
-    live.topics(0..4);
-    let daemon = start(&sandbox, &control);
-    daemon.flush();
+    let Some((control, mut live, daemon)) = four_read(&sandbox) else {
+        return;
+    };
     let refused = |call, class| Rule::fail(call, class, Errno::ROFS);
     control.arm(&[
         refused(Call::Write, Class::Wal),
@@ -122,11 +118,9 @@ fn tc_40_a_home_that_becomes_read_only_is_told_and_read_on() {
 #[test]
 fn tc_36_a_lock_held_for_ten_seconds_is_waited_for() {
     let sandbox = sandbox!();
-    let Some(control) = controlled(&sandbox) else { return };
-    let mut live = sandbox.transcript("live", "shop");
-    live.topics(0..4);
-    let daemon = start(&sandbox, &control);
-    daemon.flush();
+    let Some((_control, mut live, daemon)) = four_read(&sandbox) else {
+        return;
+    };
     let database = sandbox.places().database_file();
     let before = std::os::unix::fs::MetadataExt::ino(&fs_err::metadata(&database).unwrap());
     let (shop, pid) = (sandbox.project("shop"), daemon.pid());
@@ -160,11 +154,9 @@ fn tc_36_a_lock_held_for_ten_seconds_is_waited_for() {
 #[test]
 fn a_disk_that_fails_to_read_for_a_while_is_no_damage() {
     let sandbox = sandbox!();
-    let Some(control) = controlled(&sandbox) else { return };
-    let mut live = sandbox.transcript("live", "shop");
-    live.topics(0..4);
-    let daemon = start(&sandbox, &control);
-    daemon.flush();
+    let Some((control, mut live, daemon)) = four_read(&sandbox) else {
+        return;
+    };
     let unreadable = |class| Rule::fail(Call::Read, class, Errno::IO);
     control.arm(&[unreadable(Class::Wal), unreadable(Class::Database)]);
     live.topics(4..6);

@@ -1,7 +1,6 @@
 //! Hooks fired whatever state the daemon is in, timed from start to exit as their host sees it. A hook must end with 0, write nothing
 //! but one object that the host knows, and be gone by its deadline, allowing for what the machine takes to run any process at all.
 
-use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use remembrancer_hooks::clock::BUDGET;
 use serde_json::{Value, json};
 
 use super::check::{Broken, Violation};
+use crate::sandbox::{prompt_of_claude_code, run_fed};
 use crate::{Sandbox, timed};
 
 /// What starting and ending a process may always take beyond the budget.
@@ -34,20 +34,9 @@ pub struct Fired {
 /// # Panics
 /// Where no process can be started.
 pub fn fire(sandbox: &Sandbox, session: &str, cwd: &str, prompt: &str) -> Fired {
-    let payload = json!({
-        "session_id": session, "transcript_path": "", "cwd": cwd, "hook_event_name": "UserPromptSubmit", "prompt": prompt,
-    });
     let before = idle_process(sandbox);
-    let (output, took) = timed(|| {
-        let mut child = sandbox.hook_command().spawn().unwrap();
-        child
-            .stdin
-            .take()
-            .expect("invariant: stdin is piped")
-            .write_all(payload.to_string().as_bytes())
-            .ok();
-        child.wait_with_output().unwrap()
-    });
+    let payload = prompt_of_claude_code(session, cwd, prompt);
+    let (output, took) = run_fed(sandbox.hook_command(), payload.as_bytes());
     let baseline = before.max(idle_process(sandbox));
     let mut violations = Vec::new();
     if !output.status.success() || !output.stderr.is_empty() {

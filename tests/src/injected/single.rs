@@ -1,17 +1,16 @@
 //! Faults in processes that live for a moment: the hook, and commands that run without a daemon.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::case::{Case, Outcome};
 use super::check::Home;
 use super::control::Control;
 use super::page::{Call, Class};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, prompt_of_claude_code, run_fed};
 use crate::transcript::topic;
 use crate::wait::timed;
 
@@ -22,23 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Fires the hook, with the library of `control` in it where there is one. Gives what it did that it must not.
 pub(super) fn hook_fault(sandbox: &Sandbox, control: Option<&Control>, session: &str, cwd: &str, prompt: &str) -> Option<String> {
-    let payload = json!({
-        "session_id": session, "transcript_path": "", "cwd": cwd, "hook_event_name": "UserPromptSubmit", "prompt": prompt,
-    });
     let mut command = sandbox.hook_command();
     if let Some(control) = control {
         control.surround(&mut command);
     }
-    let (output, took) = timed(|| {
-        let mut child = command.spawn().unwrap();
-        child
-            .stdin
-            .take()
-            .expect("invariant: stdin is piped")
-            .write_all(payload.to_string().as_bytes())
-            .ok();
-        child.wait_with_output().unwrap()
-    });
+    let (output, took) = run_fed(command, prompt_of_claude_code(session, cwd, prompt).as_bytes());
     if !output.status.success() || !output.stderr.is_empty() {
         return Some(format!("{} {:?}", output.status, String::from_utf8_lossy(&output.stderr)));
     }

@@ -17,6 +17,18 @@ pub(in crate::cli) fn of_this_system(surroundings: &Surroundings, program: &str)
     Service::systemd(&config_home, program, uid)
 }
 
+/// Whether the service may have namespaces of its own, which is tried; `None` where nothing asks for them, or no manager answers.
+pub(super) fn has_namespaces(service: &Service) -> Option<bool> {
+    let trial = service.has_namespaces.as_ref()?;
+    run(&service.answers).ok()?;
+    let tried = run(trial);
+    if let Err(refusal) = &tried {
+        say!("This system gives a service of yours no namespaces of its own, so the service does without what needs them:");
+        say!("    {refusal}");
+    }
+    Some(tried.is_ok())
+}
+
 /// Has the service started, where it is not what runs already.
 pub(super) fn take_up(service: &Service, files: Planned) -> Result<(), String> {
     let commands = match files {
