@@ -25,12 +25,15 @@ mod sqlite_error;
 
 mod backup;
 mod copy;
+mod integrity;
 mod journal;
 mod kept;
+mod lost;
 mod migrate;
 mod open;
 mod parting;
 mod restore;
+mod shape;
 mod system;
 mod vec_extension;
 mod vector_code;
@@ -84,6 +87,7 @@ pub use rows::{
 pub use sqlite_error::SqliteError;
 #[cfg(any(test, feature = "testing"))]
 pub use states::{damage_index, make_analysis_older, make_older};
+pub use system::is_same_file;
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
 pub use vector_code::bit_code;
 pub use write::Writer;
