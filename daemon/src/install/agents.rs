@@ -8,6 +8,7 @@ use super::entry::HOOK;
 use super::settings_file::{Change, Refusal, SettingsFile};
 use super::text::Problem;
 use super::{json, toml};
+use crate::files::{read, read_text};
 
 /// What a file is that has an agent run the hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +70,7 @@ pub(crate) fn uninstall(folder: &Path, agent: Agent, uid: u32) -> Vec<Result<Cha
 
 fn uninstall_from(path: &Path, format: Format, agent: Agent, uid: u32) -> Result<Option<Change>, Refusal> {
     // A file that doesn't name the hook is no concern of ours, whatever else is wrong with it.
-    if !fs_err::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(HOOK)) {
+    if !read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(HOOK)) {
         return Ok(None);
     }
     let file = SettingsFile::read(path, uid)?;
@@ -115,7 +116,7 @@ fn file_for(folder: &Path, agent: Agent) -> (Format, PathBuf) {
     let mut all = files(folder, agent);
     let preferred = all.next().expect("invariant: the file that every agent has comes first");
     let is_missing = preferred.1.symlink_metadata().is_err();
-    let holds_hooks = |path: &Path| fs_err::read_to_string(path).is_ok_and(|text| toml::holds_hooks(&text));
+    let holds_hooks = |path: &Path| read_text(path).is_ok_and(|text| toml::holds_hooks(&text));
     all.find(|(_, path)| is_missing && holds_hooks(path)).unwrap_or(preferred)
 }
 
