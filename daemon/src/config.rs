@@ -5,7 +5,9 @@
 //! says.
 
 mod check;
+mod contradictions;
 mod file;
+mod place;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -46,10 +48,12 @@ pub enum ConfigError {
         message: String,
     },
     /// A value is out of its range.
-    #[error("{path}: {key} = {value}: {remedy}")]
+    #[error("{path}:{line}: {key} = {value}: {remedy}")]
     Value {
         /// The file.
         path: PathBuf,
+        /// The line of the value, from 1.
+        line: usize,
         /// The key, with its table.
         key: &'static str,
         /// The value as written.
@@ -143,7 +147,7 @@ impl Config {
     pub fn parse(path: &Path, text: &str, home: &Path) -> Result<Self, ConfigError> {
         let shipped = ConfigFile::read(Path::new("default.toml"), DEFAULT_TOML)?;
         let settings = ConfigFile::read(path, text)?.over(shipped);
-        Check { path, home }.config(settings)
+        Check { path, text, home }.config(settings)
     }
 }
 
@@ -178,12 +182,12 @@ mod tests {
     #[case::not_toml("[recall\n", "config.toml:1:")]
     #[case::bare_number(
         "[recall]\nbudget = \"240\"\n",
-        "config.toml: recall.budget = 240: write a duration with its unit"
+        "config.toml:2: recall.budget = 240: write a duration with its unit"
     )]
     #[case::budget_too_long("[recall]\nbudget = \"1s\"\n", "choose between 20ms and 240ms")]
     #[case::profile(
         "[fusion]\nprofile = \"best\"\n",
-        "fusion.profile = best: choose one of: rrf, union, weighted, v2, convex, default"
+        "config.toml:2: fusion.profile = best: choose one of: rrf, union, weighted, v2, convex, default"
     )]
     #[case::share("[backfill]\ncpu = \"half\"\n", "backfill.cpu = half: write a share")]
     #[case::level("[log]\nlevel = \"lod\"\n", "log.level = lod: choose one of")]
@@ -200,7 +204,20 @@ mod tests {
     #[case::rescan_too_often("[transcripts]\nrescan = \"10ms\"\n", "choose between 1s and 24h")]
     #[case::exclude(
         "[transcripts]\nexclude = [\"secret\"]\n",
-        "transcripts.exclude = secret: write the whole path"
+        "config.toml:2: transcripts.exclude = secret: write the whole path"
+    )]
+    #[case::one_of_several(
+        "[transcripts]\nexclude = [\n  \"/a\", # one\n  \"secret\",\n]\n",
+        "config.toml:4: transcripts.exclude = secret"
+    )]
+    #[case::dotted("# mine\n\ntranscripts.rescan = \"10ms\"\n", "config.toml:3: transcripts.rescan = 10ms")]
+    #[case::a_number(
+        "[log]\nlevel = \"info\"\n[recall]\n\ntop = 99\n",
+        "config.toml:5: recall.top = 99: choose 1 to 10"
+    )]
+    #[case::a_folder_among_others(
+        "[transcripts.folders]\ncodex = [\"/a\"]\nclaude-code = [\"/b\",\n\"c\"]\n",
+        "config.toml:4: transcripts.folders = c"
     )]
     #[case::folder(
         "[transcripts]\nfolders = { codex = [\"~ada/x\"] }\n",
@@ -211,8 +228,8 @@ mod tests {
         "transcripts.without = ed: choose among claude-code, "
     )]
     #[case::folder_of_an_unknown_agent(
-        "[transcripts]\nfolders = { ed = [\"/x\"] }\n",
-        "transcripts.folders = ed: choose among claude-code, "
+        "[transcripts]\nnewest = 1\nfolders = { ed = [\"/x\"] }\n",
+        "config.toml:3: transcripts.folders = ed: choose among claude-code, "
     )]
     #[case::age_without_a_unit("[retention]\nmax_age = \"2\"\n", "retention.max_age = 2: write an age with its unit")]
     #[case::age_too_short("[retention]\nmax_age = \"2h\"\n", "retention.max_age = 2h: write an age")]
@@ -278,7 +295,7 @@ mod tests {
             .replace("model_dir = \"\"", "model_dir = \"/models\"");
         let file = ConfigFile::default().over(ConfigFile::read(Path::new("default.toml"), &shipped).unwrap());
         let (path, home) = (Path::new("config.toml"), Path::new("/home/ada"));
-        let config = Check { path, home }.config(file).unwrap();
+        let config = Check { path, text: "", home }.config(file).unwrap();
         let models = [config.model_dir, config.reranker_dir].map(Option::unwrap_or_default);
         assert_eq!((config.recall.floor.ample_cosine, config.transcripts.newest), (0.75, Some(7)));
         assert_eq!(models, [Path::new("/models"), Path::new("/models")]);

@@ -2,13 +2,15 @@
 //!
 //! `running` looks at the daemon, `store` at the memory, `agents` at each agent's settings and transcripts, and `host` plays the host:
 //! it runs the registered command as the host does, on a probe that the daemon answers without a trace. Checks come out; the command
-//! line prints them. Nothing is changed anywhere.
+//! line prints them. Nothing is changed anywhere: what `--fix` does is in `repair` and in the command line.
 
 pub(crate) mod agents;
 mod host;
+mod repair;
 pub(crate) mod running;
 pub(crate) mod store;
 
+pub(crate) use repair::{Outcome, Repair};
 use serde_json::{Value, json};
 
 /// How a check came out.

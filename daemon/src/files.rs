@@ -150,6 +150,53 @@ pub(crate) fn shares_writes(path: &Path, metadata: &Metadata) -> bool {
 /// End the names of files that are never written to: locks, and the user's settings, which on some systems lie there, too.
 const NEVER_WRITTEN: [&str; 2] = ["db.lock", "config.toml"];
 
+/// What in `folder`, and the folder itself, others can reach, or its owner can't read and write.
+pub(crate) fn open_paths(folder: &Path) -> Vec<PathBuf> {
+    let entries = WalkDir::new(folder).into_iter().flatten();
+    let is_open = |entry: &walkdir::DirEntry| {
+        let Ok(metadata) = entry.metadata() else { return false };
+        let mode = system::mode(&metadata);
+        let is_private = system::owner(&metadata) == system::user_id() && mode & 0o077 == 0 && lacks(&metadata) == 0;
+        (metadata.is_dir() || metadata.is_file()) && !is_private
+    };
+    entries.filter(is_open).map(walkdir::DirEntry::into_path).collect()
+}
+
+/// What its owner may not do with a folder or a file, and must.
+fn lacks(metadata: &Metadata) -> u32 {
+    let needed = if metadata.is_dir() { 0o700 } else { 0o600 };
+    needed & !system::mode(metadata)
+}
+
+/// Makes `folder` and all that lies below it the owner's alone, who can read and write it afterwards.
+///
+/// # Errors
+/// As [`private_folder`] and [`secure`].
+pub(crate) fn make_private(folder: &Path) -> Result<()> {
+    give_to_owner(folder)?;
+    private_folder(folder)?;
+    secure(folder).map(drop)
+}
+
+/// Gives the owner what is lacking, a folder before what lies in it. What is another user's is left to [`secure`], which names it.
+fn give_to_owner(path: &Path) -> Result<()> {
+    let metadata = fs_err::symlink_metadata(path)?;
+    let is_of_interest = metadata.is_dir() || metadata.is_file();
+    if !is_of_interest || system::owner(&metadata) != system::user_id() {
+        return Ok(());
+    }
+    let lacking = lacks(&metadata);
+    if lacking != 0 {
+        fs_err::set_permissions(path, system::permissions(system::mode(&metadata) | lacking))?;
+    }
+    if metadata.is_dir() {
+        for entry in fs_err::read_dir(path)? {
+            give_to_owner(&entry?.path())?;
+        }
+    }
+    Ok(())
+}
+
 fn refuse_others(path: &Path, metadata: &Metadata) -> Result<()> {
     let owner = system::owner(metadata);
     if owner == system::user_id() {

@@ -2,9 +2,12 @@
 //!
 //! The text of a file comes in, the edited text goes out, and a [`Change`] holds both until it is applied: `agents` plans the changes
 //! of one agent, `service` those of the service; `json` and `toml` edit, keeping every byte that is not ours; `entry` says what an
-//! entry of ours looks like and knows one again; `reading` tells `doctor` what stands there; `settings_file` reads, judges and replaces files. Nothing here asks or prints.
+//! entry of ours looks like, `command` knows one again (by the `words` of a line) and mends it, `breach` tells what around it breaks a
+//! promise; `reading` tells `doctor` what stands there; `settings_file` reads, judges and replaces files. Nothing here asks or prints.
 
 mod agents;
+mod breach;
+mod command;
 mod entry;
 mod json;
 mod reading;
@@ -14,8 +17,11 @@ mod settings_file;
 pub(crate) mod testing;
 mod text;
 mod toml;
+mod words;
 
 pub(crate) use agents::{install, uninstall};
+pub(crate) use command::Command;
+pub(crate) use entry::longer_limit;
 pub(crate) use reading::{Registered, registered, values};
 pub(crate) use service::{CommandLine, Service};
 pub(crate) use settings_file::{Change, Refusal, SettingsFile, replace};

@@ -34,6 +34,7 @@ mod install;
 mod instructions;
 mod logging;
 mod mailbox;
+mod mending;
 mod operations;
 mod paths;
 mod politeness;

@@ -1,13 +1,13 @@
 //! What the daemon does for each request of the wire protocol.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use remembrancer_hooks::clock::BUDGET;
 use remembrancer_hooks::protocol::{Answer, ForgetTarget, InstructionFile, Reply, Request};
 use remembrancer_processor::ingest::Agent;
-use remembrancer_schema::{Reader, SessionKey, UnixMillis};
+use remembrancer_schema::{Damage, OpenError, QueryError, Reader, SessionKey, UnixMillis};
 use serde_json::{Value, json};
 
 use crate::backups::{BackupError, Backups};
@@ -16,6 +16,7 @@ use crate::clock;
 use crate::control::{self, ControlError};
 use crate::instructions::Refresher;
 use crate::mailbox::Mailbox;
+use crate::mending::{self, Findings, MOST_LOG};
 use crate::recall_task::Recaller;
 use crate::recollection_files;
 use crate::status::DaemonStatus;
@@ -52,6 +53,14 @@ enum Refusal {
     Gone(#[from] NoAnswer),
     #[error(transparent)]
     Backup(#[from] BackupError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+impl From<QueryError> for Refusal {
+    fn from(error: QueryError) -> Self {
+        Self::Control(error.into())
+    }
 }
 
 impl Operations {
@@ -78,6 +87,7 @@ impl Operations {
             Request::Include { path } => self.include(path).await,
             Request::Forget { target } => self.forget(target).await,
             Request::Backup { path } => self.backups.make(path.map(Into::into)).await.map_err(Refusal::from),
+            Request::Mend { dry_run } => self.mend(dry_run).await,
             Request::Instruct(file) => self.instruct(file).await,
             Request::Uninstruct { path, line } => self.uninstruct(path, line).await,
         };
@@ -205,6 +215,38 @@ impl Operations {
         let flushed = matches!(tokio::time::timeout(CATCH_UP, receipt).await, Ok(Ok(())));
         let progress = &self.recaller.progress;
         flushed && !progress.is_paused(clock::now()) && progress.ingest_problem().is_none()
+    }
+
+    /// Looks through the memory and mends what can be mended while prompts are answered. What can't is noted, so that the next start
+    /// looks through it, too.
+    async fn mend(&self, dry_run: bool) -> Result<Value, Refusal> {
+        // A connection of its own: the look may take long, and nobody should wait behind it.
+        let look = |path: PathBuf| Findings::of(&Reader::open(&path)?).map_err(Refusal::from);
+        let path = self.background.call(|reader| reader.path().to_owned()).await?;
+        let findings = tokio::task::spawn_blocking(move || look(path))
+            .await
+            .map_err(|_| NoAnswer::Closed)??;
+        if let Some(damage) = findings.damage() {
+            let repairs = [mending::of_next_start(damage)];
+            if !dry_run {
+                self.recaller.progress.found_damage(Damage::Database);
+            }
+            return Ok(json!({"repairs": repairs}));
+        }
+        if dry_run {
+            return Ok(json!({"repairs": findings.planned(MOST_LOG)}));
+        }
+        let writer = &self.recaller.writer;
+        let repairs = writer
+            .call(move |writer| findings.mend(writer, MOST_LOG))
+            .await?
+            .map_err(ControlError::from)?;
+        if !repairs.is_empty() {
+            tracing::info!(repairs = repairs.len(), "the memory was looked through and mended");
+            self.reload().await;
+            self.recaller.progress.backlog_grew.notify_one();
+        }
+        Ok(json!({"repairs": repairs}))
     }
 
     async fn instruct(&self, file: InstructionFile) -> Result<Value, Refusal> {

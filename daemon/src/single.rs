@@ -17,9 +17,16 @@ use crate::system::{self, Listener};
 /// The lock of the one daemon, held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Single {
-    _file: File,
+    file: File,
     /// The lock file as it was, where it had a second name: locked as well, for who opened it before it was replaced.
     _with_other_name: Option<File>,
+}
+
+impl Drop for Single {
+    /// Whoever reads it afterwards finds nobody's process id; only one that was killed leaves its own.
+    fn drop(&mut self) {
+        self.file.set_len(0).ok();
+    }
 }
 
 /// Why this process can't be the one.
@@ -64,7 +71,31 @@ pub(crate) enum SingleError {
     },
 }
 
+/// Who the lock is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Holder {
+    /// Nobody, or the lock can't be read.
+    Nobody,
+    /// The process of this id, as it wrote it.
+    Process(String),
+    /// A process of this id that is gone, and was killed: one that ends in order leaves none.
+    Gone(String),
+}
+
 impl Single {
+    /// Who has the lock in `data_dir`, by a look alone: nothing is made or changed.
+    pub(crate) fn holder(data_dir: &Path) -> Holder {
+        let path = data_dir.join("daemon.lock");
+        let mut pid = String::new();
+        let opened = File::open(&path).and_then(|mut file| file.read_to_string(&mut pid).map(|_| file));
+        let pid = pid.trim().to_owned();
+        match opened.map(|file| file.file().try_lock()) {
+            Ok(Err(TryLockError::WouldBlock)) => Holder::Process(pid),
+            Ok(Ok(())) if !pid.is_empty() => Holder::Gone(pid),
+            _ => Holder::Nobody,
+        }
+    }
+
     /// Takes the lock in `data_dir`, and sees to it that nobody else can read or change what lies there.
     ///
     /// # Errors
@@ -98,7 +129,7 @@ impl Single {
         file.seek(SeekFrom::Start(0)).map_err(fail)?;
         writeln!(file, "{}", std::process::id()).map_err(fail)?;
         Ok(Self {
-            _file: file,
+            file,
             _with_other_name: with_other_name,
         })
     }
@@ -220,9 +251,11 @@ mod tests {
     fn a_second_daemon_is_told_the_first_one_s_pid() {
         let place = tempfile::tempdir().unwrap();
         let first = Single::take(place.path()).unwrap();
+        assert_eq!(Single::holder(place.path()), Holder::Process(std::process::id().to_string()));
         let second = Single::take(place.path()).unwrap_err();
         assert!(second.to_string().contains(&std::process::id().to_string()), "{second}");
         drop(first);
+        assert_eq!(fs_err::read_to_string(place.path().join("daemon.lock")).unwrap(), "");
         Single::take(place.path()).unwrap();
     }
 
@@ -241,6 +274,8 @@ mod tests {
     fn tc_39_a_lock_file_of_a_dead_daemon_is_taken_over() {
         let place = tempfile::tempdir().unwrap();
         fs_err::write(place.path().join("daemon.lock"), "1\n").unwrap();
+        assert_eq!(Single::holder(place.path()), Holder::Gone("1".to_owned()));
         Single::take(place.path()).unwrap();
+        assert_eq!(Single::holder(place.path()), Holder::Nobody);
     }
 }

@@ -12,7 +12,7 @@ use crate::recovery::is_of_recovery;
 use crate::system;
 
 /// Ends the name of a copy that is not complete.
-const PART: &str = ".part";
+pub(crate) const PART: &str = ".part";
 
 /// Where the copy lies that is made before a database of version `version` is migrated: `<database>.v<version>.bak`.
 pub(crate) fn before_migration(database: &Path, version: u32) -> PathBuf {

@@ -5,11 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::backup::{open_as_it_is, remove_with_companions};
-use crate::copy::{leftovers, migration_copies, with_suffix};
+use crate::copy::{PART, beside, leftovers, migration_copies, with_suffix};
 use crate::error::OpenError;
 use crate::migrate::{self, LATEST};
 use crate::parting::PARTING;
-use crate::recovery::{is_of_recovery, set_aside_files};
+use crate::recovery::{is_of_recovery, is_unfinished, set_aside_files};
 use crate::restore;
 use crate::sqlite_error::SqliteError;
 use crate::write::{Unwanted, forget_in_copy};
@@ -255,6 +255,35 @@ fn rewrite(path: &Path, unwanted: &Unwanted) -> std::io::Result<bool> {
         Ok(LATEST) => forget_in_copy(path, unwanted).map_or_else(|error| now(error.into()), |()| Ok(true)),
         Ok(_) => Ok(false),
         Err(error) => now(error),
+    }
+}
+
+/// What was begun and is not whole: parts of copies, of the journal, of a new database in a damaged one's place, of a restore. Whoever
+/// made one may be at it still.
+pub fn half_written(database: &Path) -> Vec<PathBuf> {
+    let parts = kept_copies(database).into_iter().filter(|copy| copy.kind == KeptKind::Part);
+    let is_unfinished = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(PART) || is_unfinished(&name)
+    };
+    let mut found: Vec<PathBuf> = parts.map(|copy| copy.path).filter(is_unfinished).collect();
+    let of_journal = beside(database).into_iter();
+    let of_journal = of_journal.filter(|(rest, _)| rest.starts_with(".journal") && rest.ends_with(PART));
+    found.extend(of_journal.map(|(_, path)| path));
+    found.extend(restore::unfinished(database));
+    found
+}
+
+/// Removes what [`half_written`] found.
+///
+/// # Errors
+/// The file system's.
+pub fn remove_half_written(path: &Path) -> std::io::Result<()> {
+    match fs_err::symlink_metadata(path) {
+        Ok(there) if there.is_dir() => fs_err::remove_dir_all(path),
+        Ok(_) => fs_err::remove_file(path),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

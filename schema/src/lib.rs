@@ -47,6 +47,8 @@ mod write;
 
 mod query;
 
+mod derived;
+
 mod foreign;
 
 #[cfg(any(test, feature = "testing"))]
@@ -63,6 +65,7 @@ pub use analysis::{ANALYSIS_VERSION, for_each_term, index_text, query_terms, ter
 pub use audit::{Audit, AuditedEpisode, audit};
 pub use backup::{Contents, CopyProgress, FreshCopy, may_be_replaced};
 pub use damage::Damage;
+pub use derived::DerivedFaults;
 pub use error::{CopyError, MigrateError, OpenError, QueryError};
 #[cfg(any(test, feature = "testing"))]
 pub use foreign::ForeignWriter;
@@ -72,7 +75,8 @@ pub use fts_query::FullText;
 pub use fts_query::MatchExpression;
 pub use ids::{EpisodeId, EpisodeUid, ParseUidError, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
 pub use kept::{
-    KeptCopy, KeptKind, backup_path, backups, backups_folder, kept_copies, newest_before_migration, newest_first, remove_copy,
+    KeptCopy, KeptKind, backup_path, backups, backups_folder, half_written, kept_copies, newest_before_migration, newest_first,
+    remove_copy, remove_half_written,
 };
 pub use parting::{PARTING, is_written_in_place, part_database, part_file};
 pub use query::{Bm25Hits, FieldWeights, Reader, SHORTEST_PREFIX, Scope};
@@ -86,7 +90,7 @@ pub use rows::{
 };
 pub use sqlite_error::SqliteError;
 #[cfg(any(test, feature = "testing"))]
-pub use states::{damage_index, make_analysis_older, make_older};
+pub use states::{damage_index, damage_vectors, make_analysis_older, make_older};
 pub use system::is_same_file;
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
 pub use vector_code::bit_code;

@@ -106,7 +106,11 @@ impl Reader {
 
     /// Runs one query. After our own interrupt any error, and any result, is one of time: an interrupted `ORDER BY` may
     /// end without rows, and vec0 reports a generic error.
-    fn run<T>(&self, act: &'static str, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, QueryError> {
+    pub(crate) fn run<T>(
+        &self,
+        act: &'static str,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, QueryError> {
         if self.stopped.load(Ordering::Relaxed) {
             return Err(QueryError::Interrupted { act });
         }

@@ -35,7 +35,7 @@ use crate::open::{self, CLEAN_SHUTDOWN};
 use crate::units::UnixMillis;
 use crate::write::{self, Writer};
 pub use aside::set_aside_files;
-pub(crate) use aside::{finish, is_of_recovery};
+pub(crate) use aside::{finish, is_of_recovery, is_unfinished};
 use copy_out::CopyOutError;
 use salvage::{SalvageError, Salvaged};
 

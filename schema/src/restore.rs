@@ -225,6 +225,12 @@ pub(crate) fn give_up(database: &Path) -> std::io::Result<()> {
     clear_up(database)
 }
 
+/// The folder of a restore that does not count yet, if there is one.
+pub(crate) fn unfinished(database: &Path) -> Option<PathBuf> {
+    let folder = database.with_file_name(FOLDER);
+    (folder.symlink_metadata().is_ok() && !with_suffix(database, READY).exists()).then_some(folder)
+}
+
 fn staged(database: &Path) -> PathBuf {
     database.with_file_name(FOLDER).join("memory.db")
 }

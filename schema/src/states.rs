@@ -58,6 +58,20 @@ pub fn damage_index(path: &Path) {
     set_meta(&db, CLEAN_SHUTDOWN, "0").expect("writes");
 }
 
+/// Cuts the vector of the first episode short, and takes the code of the last one away.
+///
+/// # Panics
+/// Where the store can't be written, or has no vectors.
+pub fn damage_vectors(path: &Path) {
+    vec_extension::register().expect("registers");
+    let db = Connection::open(path).expect("opens");
+    let cut = "UPDATE episodes SET embedding = x'0102' WHERE id = (SELECT min(id) FROM episodes WHERE embedding IS NOT NULL)";
+    let taken = "DELETE FROM episodes_vec WHERE rowid = (SELECT max(id) FROM episodes WHERE embedding IS NOT NULL)";
+    for change in [cut, taken] {
+        assert_eq!(db.execute(change, []), Ok(1), "{change}");
+    }
+}
+
 fn older(path: &Path, newer: &Path, version: u32) -> rusqlite::Result<()> {
     let mut db = Connection::open(path)?;
     make_ours(&db)?;

@@ -32,7 +32,7 @@ mod replay;
 mod retention;
 mod sources;
 
-pub(crate) use embeddings::current_model;
+pub(crate) use embeddings::{current_model, insert_code, rebuild_codes, remove_code};
 pub(crate) use exclusion::excluded_paths;
 pub(crate) use in_copies::{Unwanted, forget_in_copy};
 #[cfg(any(test, feature = "testing"))]
@@ -281,7 +281,7 @@ impl Writer {
     }
 
     /// Runs `work` in one immediate transaction.
-    fn within<T>(
+    pub(crate) fn within<T>(
         &mut self,
         act: &'static str,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,

@@ -21,7 +21,7 @@ const FOLDERS: [&str; 7] = [
 ];
 
 /// Seven agents with the hook, Codex's entries trusted.
-fn set_up(sandbox: &Sandbox) -> Installed<'_> {
+pub(crate) fn set_up(sandbox: &Sandbox) -> Installed<'_> {
     for folder in FOLDERS {
         fs_err::create_dir_all(sandbox.home().join(folder)).unwrap();
     }
@@ -48,7 +48,7 @@ fn examine(installed: &Installed<'_>, arguments: &[&str]) -> (Vec<Value>, bool) 
     (report["checks"].as_array().unwrap().clone(), output.status.success())
 }
 
-fn holds(checks: &[Value], subject: &str, verdict: &str, part: &str) -> bool {
+pub(crate) fn holds(checks: &[Value], subject: &str, verdict: &str, part: &str) -> bool {
     checks.iter().any(|check| {
         check["subject"] == subject && check["verdict"] == verdict && check["found"].as_str().unwrap().contains(part)
     })
@@ -101,7 +101,7 @@ fn a_home_in_order_passes_and_keeps_no_trace() {
 }
 
 /// Changes a file's text at the first place.
-fn edit(path: &Path, from: &str, to: &str) {
+pub(crate) fn edit(path: &Path, from: &str, to: &str) {
     let text = fs_err::read_to_string(path).unwrap();
     assert!(text.contains(from), "{text}");
     fs_err::write(path, text.replacen(from, to, 1)).unwrap();

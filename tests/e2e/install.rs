@@ -54,7 +54,7 @@ impl<'a> Installed<'a> {
         }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let template = self.sandbox.command(&[]);
         let mut command = Command::new(&self.program);
         command.args(arguments).stdin(Stdio::null()).current_dir(self.sandbox.home());
@@ -323,6 +323,7 @@ fn the_service_is_written_started_stopped_and_removed() {
     run(&["install", "--service"]);
     run(&["uninstall", "--service", "--yes"]);
     assert!(!unit.exists() && !socket.exists() && !drop_in.exists());
+    assert!(!sandbox.home().join(".config/systemd").exists(), "no empty folder is left");
     let calls = fs_err::read_to_string(answering.join("calls")).unwrap();
     let calls: Vec<&str> = calls
         .lines()

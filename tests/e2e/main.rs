@@ -19,6 +19,7 @@ mod databases;
 mod deleted_and_rewritten;
 mod disk_full;
 mod doctor;
+mod doctor_fix;
 mod elsewhere;
 mod eval;
 mod export;

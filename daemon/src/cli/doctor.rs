@@ -1,4 +1,7 @@
-//! `remembrancer doctor`: looks at everything, prints a line for each finding, and fails where anything does not work.
+//! `remembrancer doctor`: looks at everything, prints a line for each finding, and fails where anything does not work. With `--fix` it
+//! mends first what it can, and looks then.
+
+mod fix;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -20,7 +23,7 @@ use crate::causes::with_causes;
 use crate::cli::output::say;
 use crate::doctor::agents::{Examined, Transcripts};
 use crate::doctor::running::{Elsewhere, Running, Service};
-use crate::doctor::{Check, Verdict, store};
+use crate::doctor::{Check, Outcome, Repair, Verdict, store};
 use crate::exclusions::Exclusions;
 use crate::roots::Roots;
 use crate::scan;
@@ -33,6 +36,12 @@ pub(super) struct DoctorArguments {
     /// This agent and no other; may be given several times. Without it, all that are on this machine.
     #[arg(long = "agent", value_name = "NAME", value_parser = parse_agent)]
     agents: Vec<Agent>,
+    /// First mend what can be mended without asking you, the least repair first, and tell what was done.
+    #[arg(long)]
+    fix: bool,
+    /// Say what `--fix` would do, and do nothing.
+    #[arg(long, requires = "fix")]
+    dry_run: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -40,29 +49,61 @@ pub(super) struct DoctorArguments {
 
 /// Looks at everything.
 pub(super) fn run(arguments: &DoctorArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    report(arguments, &examine(arguments, surroundings)?)
+    let repairs = if arguments.fix {
+        Some(fix::all(arguments, surroundings)?)
+    } else {
+        None
+    };
+    report(arguments, repairs.as_deref(), &examine(arguments, surroundings)?)
 }
 
 /// Settings that can't be read are the only finding: without them nothing else can be told.
 pub(super) fn without_surroundings(arguments: &DoctorArguments, error: &CliError) -> Result<(), CliError> {
     let check = Check::failed("settings", error.message(), "correct them, and run this again");
-    report(arguments, &[check])
+    report(arguments, None, &[check])
 }
 
-fn report(arguments: &DoctorArguments, checks: &[Check]) -> Result<(), CliError> {
+/// `repairs` are none where nothing was looked at to be mended.
+fn report(arguments: &DoctorArguments, repairs: Option<&[Repair]>, checks: &[Check]) -> Result<(), CliError> {
     let of = |verdict| checks.iter().filter(|check| check.verdict == verdict).count();
     let (failed, warnings) = (of(Verdict::Failed), of(Verdict::Warning));
     if arguments.json {
         let checks: Vec<Value> = checks.iter().map(Check::json).collect();
-        say!("{:#}", json!({"checks": checks, "failed": failed, "warnings": warnings}));
+        let mut said = json!({"checks": checks, "failed": failed, "warnings": warnings});
+        if arguments.fix {
+            said["repairs"] = repairs.unwrap_or_default().iter().map(Repair::json).collect();
+        }
+        say!("{said:#}");
     } else {
+        if let Some(repairs) = repairs {
+            print_repairs(arguments, repairs);
+        }
         checks.iter().for_each(print);
         say!("{} checks, {warnings} warnings, {failed} failed", checks.len());
     }
-    if failed == 0 {
+    let is_mended = |repair: &Repair| repair.outcome != Outcome::Failed;
+    if failed == 0 && repairs.unwrap_or_default().iter().all(is_mended) {
         return Ok(());
     }
     Err(CliError::new(Kind::Failed, "not everything works"))
+}
+
+fn print_repairs(arguments: &DoctorArguments, repairs: &[Repair]) {
+    if repairs.is_empty() {
+        say!("Nothing to mend.");
+    }
+    for repair in repairs {
+        say!(
+            "{:<8} {:<12} {}; {}",
+            repair.outcome.as_str(),
+            repair.subject,
+            repair.found,
+            repair.done
+        );
+    }
+    if arguments.dry_run {
+        say!("This was a dry run: nothing was changed.");
+    }
 }
 
 fn print(check: &Check) {
@@ -76,6 +117,8 @@ fn print(check: &Check) {
 fn examine(arguments: &DoctorArguments, surroundings: &Surroundings) -> Result<Vec<Check>, CliError> {
     let places = &surroundings.places;
     let mut checks = vec![Check::ok("settings", settings(places))];
+    let contradictions = surroundings.config.contradictions().into_iter();
+    checks.extend(contradictions.map(|(found, remedy)| Check::warning("settings", found, remedy)));
     let running = running(surroundings);
     checks.extend(running.checks());
     let reader = Reader::open(&places.database_file());

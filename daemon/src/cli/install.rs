@@ -11,7 +11,7 @@ use clap::Args;
 use remembrancer_hooks::Agent;
 use similar::TextDiff;
 
-pub(super) use service::{of_this_system as service_of_this_system, run as ask_manager};
+pub(super) use service::{of_this_system as service_of_this_system, run as ask_manager, start_anew as start_service};
 
 use super::error::{CliError, Kind};
 use super::surroundings::{Surroundings, hook_beside};
@@ -70,7 +70,7 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
         let name = agent.registration().name;
         let folder = surroundings.settings_folder(agent.registration());
         if folder.is_dir() {
-            plan.add(
+            plan.add_all(
                 name,
                 install::install(&folder, agent, utf8(&hook)?, surroundings.places.uid()),
             );
@@ -288,7 +288,7 @@ impl Plan {
     }
 }
 
-fn diff(change: &Change) -> String {
+pub(super) fn diff(change: &Change) -> String {
     let path = change.path().display().to_string();
     let named = |text: Option<&str>| text.map_or_else(|| "/dev/null".to_owned(), |_| path.clone());
     TextDiff::from_lines(change.before().unwrap_or_default(), change.after().unwrap_or_default())

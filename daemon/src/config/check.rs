@@ -13,7 +13,7 @@ use remembrancer_processor::recall::{FLOOR, Floor, PROFILES, Profile, RecallSett
 use remembrancer_processor::rerank::Blend;
 
 use super::file::{BackupTable, ConfigFile, GateTable, TranscriptsTable};
-use super::{BackupSettings, Config, ConfigError, Transcripts};
+use super::{BackupSettings, Config, ConfigError, Transcripts, place};
 use crate::paths;
 use crate::retention::Bounds;
 use crate::roots::Root;
@@ -43,8 +43,9 @@ const MOST_BACKUPS: usize = 100;
 
 /// Checks the settings of one file, laid over those that are shipped.
 pub(super) struct Check<'a> {
-    /// The file, for errors.
+    /// The file, and its text, for errors.
     pub(super) path: &'a Path,
+    pub(super) text: &'a str,
     /// The user's home folder, for `~`.
     pub(super) home: &'a Path,
 }
@@ -82,10 +83,12 @@ impl Check<'_> {
     }
 
     fn refuse(&self, key: &'static str, value: impl Display, remedy: impl Into<String>) -> ConfigError {
+        let value = value.to_string();
         ConfigError::Value {
             path: self.path.to_owned(),
+            line: place::line_of(self.text, key, &value),
             key,
-            value: value.to_string(),
+            value,
             remedy: remedy.into(),
         }
     }

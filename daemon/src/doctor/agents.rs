@@ -10,10 +10,7 @@ use serde_json::Value;
 
 use super::host::{self, Heard, Ran};
 use super::{Check, Verdict};
-use crate::install::{Registered, registered, values};
-
-/// A limit of more units than this is long in any unit.
-const LONGEST_LIMIT: f64 = 1e6;
+use crate::install::{Registered, longer_limit, registered, values};
 
 /// An agent on this machine.
 pub(crate) struct Examined<'a> {
@@ -55,6 +52,7 @@ impl Examined<'_> {
             checks.extend(self.trust(&entries));
             let is_run = checks.iter().all(|check| check.verdict != Verdict::Failed);
             checks.extend(self.entries(&entries));
+            checks.extend(self.breaches(&entries));
             checks.extend(self.programs(&entries));
             checks.extend(self.played(&entries, is_run));
         }
@@ -62,12 +60,11 @@ impl Examined<'_> {
     }
 
     fn registration(&self, entries: &[Registered]) -> Check {
-        let install = format!("run `remembrancer install --agent {}`", self.agent.id());
         if entries.is_empty() {
             return if self.has_plugin() {
                 self.ok("the hook comes by the plugin; what the plugin runs is not looked at")
             } else {
-                self.failed("the hook is not registered", install)
+                self.failed("the hook is not registered", self.install())
             };
         }
         let is_there = |event: &str| entries.iter().any(|entry| entry.event == event);
@@ -78,7 +75,10 @@ impl Examined<'_> {
         if missing.is_empty() {
             self.ok(format!("registered for {} in {files}", events.join(", ")))
         } else {
-            self.failed(format!("not registered for {} in {files}", missing.join(", ")), install)
+            self.failed(
+                format!("not registered for {} in {files}", missing.join(", ")),
+                self.install(),
+            )
         }
     }
 
@@ -87,48 +87,90 @@ impl Examined<'_> {
         let mut checks = Vec::new();
         for entry in entries {
             let (event, file) = (&entry.event, entry.file.display());
-            if let Some(named) = entry.named_agent().filter(|named| *named != self.agent.id()) {
+            let Some((_, sources)) = self.agent.events().find(|(name, _)| name == event) else {
+                let found = format!("{event}: the hook does nothing at this event, for which {file} has an entry");
+                checks.push(self.warning(found, self.install()));
+                continue;
+            };
+            // Whoever names none is taken for the first of all agents.
+            let named = entry.names.as_deref().unwrap_or(Agent::CLAUDE_CODE.id());
+            if named != self.agent.id() {
                 let found = format!("{event}: the command in {file} is for an agent `{named}`");
-                checks.push(self.failed(found, format!("write `--agent {}` there", self.agent.id())));
+                checks.push(self.failed(
+                    found,
+                    format!("write `--agent {}` there, or {}", self.agent.id(), self.install()),
+                ));
             }
-            let sources = self
-                .agent
-                .events()
-                .find(|(name, _)| name == event)
-                .map_or(&[][..], |(_, sources)| sources);
+            if !entry.is_in_place {
+                let found = format!("{event}: the entry in {file} does not stand where {} looks", self.name());
+                checks.push(self.failed(found, self.install()));
+            }
             let missed: Vec<&str> = sources.iter().copied().filter(|source| !entry.is_run_for(source)).collect();
             if !missed.is_empty() {
                 let found = format!("{event}: the entry in {file} is not run for {}", missed.join(", "));
-                checks.push(self.failed(found, format!("set its matcher to `{}`", sources.join("|"))));
+                checks.push(self.failed(
+                    found,
+                    format!("set its matcher to `{}`, or {}", sources.join("|"), self.install()),
+                ));
             }
-            if let (Some(own), Some(limit)) = (&self.agent.registration().timeout, entry.limit)
-                && own.unit.mul_f64(limit.clamp(0.0, LONGEST_LIMIT)) < BUDGET
+            if let Some(limit) = entry.limit
+                && let Some(own) = longer_limit(self.agent, limit)
             {
                 let found = format!(
                     "{event}: {} {limit} in {file} ends the hook before its {} ms are over",
                     own.key,
                     BUDGET.as_millis()
                 );
-                checks.push(self.failed(found, format!("set it to {}", own.count)));
+                checks.push(self.failed(found, format!("set it to {}, or {}", own.count, self.install())));
             }
         }
         checks
     }
 
+    /// What stands around the hook in a command, and breaks a promise of it. That is its user's to correct.
+    fn breaches(&self, entries: &[Registered]) -> Vec<Check> {
+        let of_entry = |entry: &Registered| {
+            let of_breach = |breach| {
+                let remedy = format!("correct the command in {}", entry.file.display());
+                self.warning(format!("{}: {breach}", entry.event), remedy)
+            };
+            entry.breaches.iter().map(of_breach).collect::<Vec<_>>()
+        };
+        entries.iter().flat_map(of_entry).collect()
+    }
+
+    /// What is wrong with the entries of the hook that `install` mends, in one line; `None` where there are none of either.
+    pub(crate) fn wrong_entries(&self) -> Option<String> {
+        let entries = registered(&self.folder, self.agent)
+            .ok()
+            .filter(|entries| !entries.is_empty())?;
+        let mut checks = vec![self.registration(&entries)];
+        checks.extend(self.twice(&entries));
+        checks.extend(self.entries(&entries));
+        checks.extend(self.programs(&entries));
+        let wrong = checks.into_iter().filter(|check| check.verdict != Verdict::Ok);
+        let wrong: Vec<String> = wrong.map(|check| check.found).collect();
+        (!wrong.is_empty()).then(|| wrong.join("; "))
+    }
+
     fn doubled(&self, entries: &[Registered]) -> Option<Check> {
-        let of = |event: &str| entries.iter().filter(|entry| entry.event == event).count();
-        let twice = entries.iter().find(|entry| of(&entry.event) > 1);
-        if let Some(entry) = twice {
-            let found = format!("{} has {} entries of the hook", entry.event, of(&entry.event));
-            return Some(self.warning(found, format!("remove all but one in {}", entry.file.display())));
-        }
-        (!entries.is_empty() && self.has_plugin()).then(|| {
+        let of_plugin = || {
             let remedy = format!(
                 "switch the plugin off, or run `remembrancer uninstall --agent {}`",
                 self.agent.id()
             );
             self.warning("the hook is run twice, by the plugin and by the settings", remedy)
-        })
+        };
+        let by_plugin = || (!entries.is_empty() && self.has_plugin()).then(of_plugin);
+        self.twice(entries).or_else(by_plugin)
+    }
+
+    fn twice(&self, entries: &[Registered]) -> Option<Check> {
+        let of = |event: &str| entries.iter().filter(|entry| entry.event == event).count();
+        let entry = entries.iter().find(|entry| of(&entry.event) > 1)?;
+        let found = format!("{} has {} entries of the hook", entry.event, of(&entry.event));
+        let remedy = format!("remove all but one in {}, or {}", entry.file.display(), self.install());
+        Some(self.warning(found, remedy))
     }
 
     fn has_plugin(&self) -> bool {
@@ -192,15 +234,12 @@ impl Examined<'_> {
     /// Each program that is registered, once.
     fn programs(&self, entries: &[Registered]) -> Vec<Check> {
         let mut seen = BTreeSet::new();
-        let new = entries
-            .iter()
-            .filter(|entry| seen.insert(&entry.command[entry.program.clone()]));
+        let new = entries.iter().filter(|entry| seen.insert(&entry.asks_version.text));
         new.map(|entry| self.program(entry)).collect()
     }
 
     fn program(&self, entry: &Registered) -> Check {
-        let program = &entry.command[entry.program.clone()];
-        let install = format!("run `remembrancer install --agent {}`", self.agent.id());
+        let (program, install) = (&entry.program, self.install());
         match host::version(entry) {
             Ran::Wrote { stdout, .. } if stdout.trim() == format!("remembrancer-hook {VERSION}") => {
                 self.ok(format!("{program} is version {VERSION}, as this program"))
@@ -253,10 +292,7 @@ impl Examined<'_> {
                 format!("played {event}: {name} would refuse what came back"),
                 "see that the registered command writes nothing of its own",
             ),
-            Heard::Broken(broken) => self.failed(
-                format!("played {event}: {}", why_not(&broken)),
-                format!("run `remembrancer install --agent {}`", self.agent.id()),
-            ),
+            Heard::Broken(broken) => self.failed(format!("played {event}: {}", why_not(&broken)), self.install()),
         })
     }
 
@@ -282,6 +318,10 @@ impl Examined<'_> {
             self.ok(format!("all {found} transcripts in {} are read", names.join(", ")))
         });
         checks
+    }
+
+    fn install(&self) -> String {
+        format!("run `remembrancer install --agent {}`", self.agent.id())
     }
 
     fn name(&self) -> &'static str {
@@ -342,14 +382,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let entry = Registered {
             file: folder.path().join("hooks.json"),
-            event: "UserPromptSubmit".to_owned(),
             place: (1, 0),
-            command: "remembrancer-hook".to_owned(),
-            arguments: None,
-            program: 0..17,
-            shell: "sh",
-            matcher: None,
-            limit: None,
+            ..Registered::of_line("remembrancer-hook")
         };
         let verdict = |state: &str| {
             let text = format!(

@@ -14,7 +14,7 @@ use remembrancer_hooks::{Agent, Firing};
 use remembrancer_processor::Stopwatch;
 
 use crate::clock;
-use crate::install::Registered;
+use crate::install::{self, Registered};
 use crate::system;
 
 /// Far longer than any hook of ours runs: one that is still there then hangs.
@@ -60,16 +60,7 @@ pub(super) fn probe_session() -> String {
 
 /// What the program of an entry says of its version.
 pub(super) fn version(entry: &Registered) -> Ran {
-    let program = &entry.command[entry.program.clone()];
-    let command = match entry.arguments {
-        Some(_) => {
-            let mut command = Command::new(program);
-            command.arg("--version");
-            command
-        }
-        None => shell(entry.shell, &format!("{program} --version")),
-    };
-    run(command, "")
+    run(started(&entry.asks_version, entry.shell), "")
 }
 
 /// Fires an entry as the host does, until the probe's answer comes back or the attempts are used up.
@@ -92,14 +83,7 @@ fn fire_once(entry: &Registered, agent: Agent, cwd: &str) -> Heard {
         cwd,
         prompt: "is what remembrancer recalls seen by the model?",
     };
-    let command = match &entry.arguments {
-        Some(arguments) => {
-            let mut command = Command::new(&entry.command);
-            command.args(arguments);
-            command
-        }
-        None => shell(entry.shell, &entry.command),
-    };
+    let command = started(&entry.command, entry.shell);
     let told = if agent.tells_prompt(&entry.event) { firing.prompt } else { "" };
     let expected = prompt_hash_hex(&prompt_hash(&session, told));
     match run(command, &agent.payload(&firing)) {
@@ -113,10 +97,20 @@ fn fire_once(entry: &Registered, agent: Agent, cwd: &str) -> Heard {
     }
 }
 
-fn shell(shell: &str, line: &str) -> Command {
-    let mut command = Command::new(shell);
-    command.args(["-c", line]);
-    command
+/// A command as the host starts it: the program itself, or a line by its shell.
+fn started(command: &install::Command, shell: &str) -> Command {
+    match &command.arguments {
+        Some(arguments) => {
+            let mut started = Command::new(&command.text);
+            started.args(arguments);
+            started
+        }
+        None => {
+            let mut started = Command::new(shell);
+            started.args(["-c", &command.text]);
+            started
+        }
+    }
 }
 
 /// Runs a command to its end, with `stdin` on its stdin. Whoever is no child of a person's shell is not guarded.
@@ -177,20 +171,6 @@ mod tests {
 
     use super::*;
 
-    fn entry(line: &str) -> Registered {
-        Registered {
-            file: "/h/settings.json".into(),
-            event: "UserPromptSubmit".to_owned(),
-            place: (0, 0),
-            command: line.to_owned(),
-            arguments: None,
-            program: 0..line.len(),
-            shell: "sh",
-            matcher: None,
-            limit: None,
-        }
-    }
-
     #[rstest]
     #[case::silent("true", |heard| matches!(heard, Heard::Nothing { .. }))]
     #[case::text("echo remember", |heard| heard == Heard::Refused)]
@@ -206,7 +186,7 @@ mod tests {
     #[case::no_program("/etc/passwd", |heard| heard == Heard::Broken(Ran::NotExecutable))]
     #[case::failing("exit 2", |heard| matches!(heard, Heard::Broken(Ran::Failed(_))))]
     fn what_a_host_makes_of_it(#[case] line: &str, #[case] expected: fn(Heard) -> bool) {
-        let heard = fire(&entry(line), Agent::CODEX, "/");
+        let heard = fire(&Registered::of_line(line), Agent::CODEX, "/");
         assert!(expected(heard.clone()), "{heard:?}");
     }
 }

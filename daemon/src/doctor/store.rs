@@ -16,7 +16,8 @@ use walkdir::WalkDir;
 use super::Check;
 use super::host::probe_session;
 use crate::causes::with_causes;
-use crate::files::shares_writes;
+use crate::files::{open_paths, shares_writes};
+use crate::mending::Findings;
 use crate::roots::Roots;
 use crate::{clock, drift, recovery, system};
 
@@ -69,16 +70,20 @@ pub(crate) fn database(reader: &Reader) -> Result<Vec<Check>, QueryError> {
     checks.extend(recovered.map(|recovery| Check::warning(MEMORY, recovery::found(&recovery), recovery::remedy(&recovery))));
     let deadline = Deadline::after(LOOK_THROUGH);
     reader.set_deadline_check(Some(Box::new(move || deadline.has_passed())));
-    checks.push(match reader.damages() {
-        Ok(damages) => whole(&damages),
-        Err(QueryError::Interrupted { .. }) => Check::ok(
+    checks.extend(match Findings::of(reader) {
+        Ok(findings) => whole(&findings),
+        Err(QueryError::Interrupted { .. }) => vec![Check::ok(
             MEMORY,
             format!(
                 "no damage found in {} s; the database is too large to be looked through here",
                 LOOK_THROUGH.as_secs()
             ),
-        ),
-        Err(error) => whole(&[with_causes(&error)]),
+        )],
+        Err(error) => vec![Check::failed(
+            MEMORY,
+            with_causes(&error),
+            "start the daemon again, and see what it says",
+        )],
     });
     reader.set_deadline_check(None);
     Ok(checks)
@@ -105,15 +110,15 @@ fn formats(passed_over: &[Value]) -> Check {
     )
 }
 
-fn whole(damages: &[String]) -> Check {
-    match damages.first() {
-        None => Check::ok(MEMORY, "the database is whole"),
-        Some(damage) => Check::failed(
-            MEMORY,
-            format!("the database is damaged: {damage}"),
-            "start the daemon again, which mends its index, or sets the file aside and makes it anew from what can be read",
-        ),
+fn whole(findings: &Findings) -> Vec<Check> {
+    if let Some(damage) = findings.damage() {
+        let remedy = "stop the daemon, if it runs, and run `remembrancer doctor --fix`, which sets the file aside and makes it anew from what can be read, as the daemon's next start does";
+        return vec![Check::failed(MEMORY, format!("the database is damaged: {damage}"), remedy)];
     }
+    let mut checks = vec![Check::ok(MEMORY, "the database is whole")];
+    let mend = |found: String| Check::failed(MEMORY, found, "run `remembrancer doctor --fix`");
+    checks.extend(findings.of_derived().into_iter().map(mend));
+    checks
 }
 
 /// Whether nobody else can read what is kept, its owner can write it, and there is room for more.
@@ -126,17 +131,7 @@ pub(crate) fn folders(places: &Places) -> Vec<Check> {
 
 fn privacy(places: &Places) -> Check {
     let roots = [places.data_dir(), places.state_dir()];
-    let entries = roots.iter().flat_map(WalkDir::new).flatten();
-    let open: Vec<PathBuf> = entries
-        .filter(|entry| {
-            let Ok(metadata) = entry.metadata() else { return false };
-            let needed = if metadata.is_dir() { 0o700 } else { 0o600 };
-            let mode = system::mode(&metadata);
-            let is_ours = system::owner(&metadata) == places.uid() && mode & 0o077 == 0 && mode & needed == needed;
-            (metadata.is_dir() || metadata.is_file()) && !is_ours
-        })
-        .map(walkdir::DirEntry::into_path)
-        .collect();
+    let open: Vec<PathBuf> = roots.iter().flat_map(|root| open_paths(root)).collect();
     match open.first() {
         None => Check::ok(MEMORY, format!("{} is yours alone", places.data_dir().display())),
         Some(first) => Check::failed(
@@ -146,7 +141,11 @@ fn privacy(places: &Places) -> Check {
                 open.len(),
                 first.display()
             ),
-            format!("`chmod -R u+rwX,go-rwx {} {}`", roots[0].display(), roots[1].display()),
+            format!(
+                "run `remembrancer doctor --fix`, or `chmod -R u+rwX,go-rwx {} {}`",
+                roots[0].display(),
+                roots[1].display()
+            ),
         ),
     }
 }

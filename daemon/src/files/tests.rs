@@ -234,3 +234,27 @@ fn what_is_no_file_is_told_and_not_waited_for() {
     assert_eq!(read_text(&text).unwrap(), "words");
     assert_eq!(read(&place.path().join("none")).unwrap_err().kind(), ErrorKind::NotFound);
 }
+
+#[test]
+fn what_is_open_or_closed_to_its_owner_is_found_and_made_private() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("memory");
+    fs_err::create_dir_all(folder.join("backups")).unwrap();
+    fs_err::write(folder.join("backups/a.db"), "x").unwrap();
+    fs_err::write(folder.join("memory.db"), "x").unwrap();
+    fs_err::os::unix::fs::symlink("/nowhere", folder.join("link")).unwrap();
+    make_private(&folder).unwrap();
+    assert_eq!(open_paths(&folder), [] as [PathBuf; 0]);
+    for (path, mode) in [
+        ("backups/a.db", 0o644),
+        ("memory.db", 0o400),
+        ("backups", 0o500),
+        (".", 0o755),
+    ] {
+        let path = folder.join(path);
+        fs_err::set_permissions(&path, system::permissions(mode)).unwrap();
+        assert_eq!(open_paths(&folder).len(), 1, "{}", path.display());
+        make_private(&folder).unwrap();
+        assert_eq!(open_paths(&folder), [] as [PathBuf; 0], "{}", path.display());
+    }
+}

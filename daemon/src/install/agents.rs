@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use remembrancer_hooks::Agent;
 
-use super::entry::HOOK;
+use super::command::HOOK;
 use super::settings_file::{Change, Refusal, SettingsFile};
 use super::text::Problem;
 use super::{json, toml};
@@ -40,11 +40,12 @@ impl Format {
     }
 }
 
-/// Plans to have `agent`, whose settings are in `folder`, run the hook `program` of the user `uid`. `None`: it does already.
+/// Plans to have `agent`, whose settings are in `folder`, run the hook `program` of the user `uid`, once at each event. Nothing: it does
+/// already.
 ///
 /// # Errors
 /// Why its file is left as it is.
-pub(crate) fn install(folder: &Path, agent: Agent, program: &str, uid: u32) -> Result<Option<Change>, Refusal> {
+pub(crate) fn install(folder: &Path, agent: Agent, program: &str, uid: u32) -> Result<Vec<Change>, Refusal> {
     let (format, path) = file_for(folder, agent);
     let file = SettingsFile::read(&path, uid)?;
     let before = file.text().unwrap_or_default();
@@ -52,11 +53,15 @@ pub(crate) fn install(folder: &Path, agent: Agent, program: &str, uid: u32) -> R
     let after = format.register(before, agent, program).map_err(invalid)?;
     let is_original = format.unregister(before).map_err(invalid)? == before;
     let change = file.change_to(Some(after));
-    Ok(if is_original {
+    let change = if is_original {
         change.map(Change::keeping_original)
     } else {
         change
-    })
+    };
+    // What stands in another file of the host's as well would be run twice. What can't be read there is not run.
+    let others = files(folder, agent).filter(|(_, other)| *other != path);
+    let others = others.filter_map(|(format, other)| uninstall_from(&other, format, agent, uid).ok().flatten());
+    Ok(change.into_iter().chain(others).collect())
 }
 
 /// Plans to take the hook out of every file of `agent` in `folder`.
@@ -79,7 +84,7 @@ fn uninstall_from(path: &Path, format: Format, agent: Agent, uid: u32) -> Result
     let change = file.change_to(after);
     let in_own_folder = Path::new(agent.registration().file).components().count() > 1;
     Ok(if in_own_folder {
-        change.map(Change::with_folder)
+        change.map(|change| change.with_folders(1))
     } else {
         change
     })
@@ -110,14 +115,20 @@ pub(super) fn files(folder: &Path, agent: Agent) -> impl Iterator<Item = (Format
     [(format, folder.join(registration.file))].into_iter().chain(toml)
 }
 
-/// The file that is to hold the hooks of `agent`: the one in TOML where hooks stand in it and the one in JSON is missing, since the
-/// host warns of hooks in both.
+/// The file that is to hold the hooks of `agent`: the one that does, the preferred before others; else the one in TOML where hooks stand
+/// in it and the one in JSON is missing, since the host warns of hooks in both.
 fn file_for(folder: &Path, agent: Agent) -> (Format, PathBuf) {
-    let mut all = files(folder, agent);
-    let preferred = all.next().expect("invariant: the file that every agent has comes first");
-    let is_missing = preferred.1.symlink_metadata().is_err();
-    let holds_hooks = |path: &Path| read_text(path).is_ok_and(|text| toml::holds_hooks(&text));
-    all.find(|(_, path)| is_missing && holds_hooks(path)).unwrap_or(preferred)
+    let mut all: Vec<(Format, PathBuf)> = files(folder, agent).collect();
+    let text = |path: &Path| read_text(path).unwrap_or_default();
+    let holds_ours = |(format, path): &(Format, PathBuf)| {
+        let text = text(path);
+        format.unregister(&text).is_ok_and(|without| without != text)
+    };
+    let is_missing = all[0].1.symlink_metadata().is_err();
+    let holds_hooks = |(_, path): &(Format, PathBuf)| is_missing && toml::holds_hooks(&text(path));
+    let chosen = all.iter().position(holds_ours);
+    let chosen = chosen.or_else(|| all.iter().skip(1).position(holds_hooks).map(|place| place + 1));
+    all.swap_remove(chosen.unwrap_or_default())
 }
 
 /// The program that `text` runs, which [`Format::register`] made of `plugin`; `None` where it is another text.

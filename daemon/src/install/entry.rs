@@ -1,13 +1,10 @@
-//! One entry of ours in an agent's settings: what it says, and how it is known again. An agent and the hook's path come in; the
-//! handler's fields go out, free of any format.
+//! One entry of ours in an agent's settings: what it says, and what of one that is there is wrong. An agent and the hook's path come in;
+//! the handler's fields go out, free of any format. Which command is ours, `command` tells.
 
-use std::ops::Range;
-use std::path::Path;
+use remembrancer_hooks::clock::BUDGET;
+use remembrancer_hooks::{Agent, CommandForm, TimeLimit};
 
-use remembrancer_hooks::{Agent, CommandForm};
-
-/// The name of the hook's binary: an entry that runs a program of this name is ours.
-pub(super) const HOOK: &str = "remembrancer-hook";
+use super::words::quoted;
 
 /// The keys under which hosts look for a command.
 pub(super) const COMMAND_KEYS: [&str; 3] = ["exec", "bash", "command"];
@@ -47,117 +44,58 @@ pub(super) fn matcher(sources: &[&str]) -> Option<String> {
     (!sources.is_empty()).then(|| sources.join("|"))
 }
 
-/// A handler's command that runs our hook.
-#[derive(Debug)]
-pub(super) struct OurCommand<'a> {
-    command: &'a str,
-    place: Range<usize>,
-    program: String,
-    /// Whether the command is a program's path rather than a line for a shell.
-    direct: bool,
-}
-
-impl<'a> OurCommand<'a> {
-    /// Reads the command of a handler; `None` where it runs anything else. With `direct`, it is a path and nothing more.
-    pub(super) fn read(command: &'a str, direct: bool) -> Option<Self> {
-        let (place, program) = if direct {
-            (0..command.len(), command.to_owned())
-        } else {
-            first_word(command)
-        };
-        (Path::new(&program).file_name()? == HOOK).then_some(Self {
-            command,
-            place,
-            program,
-            direct,
-        })
-    }
-
-    /// Where the program's name stands in the command.
-    pub(super) fn place(&self) -> Range<usize> {
-        self.place.clone()
-    }
-
-    /// The same command with another path of the hook; `None` where the path is that one already.
-    pub(super) fn moved_to(&self, program: &str) -> Option<String> {
-        let written = if self.direct { program.to_owned() } else { quoted(program) };
-        (self.program != program).then(|| [&self.command[..self.place.start], &written, &self.command[self.place.end..]].concat())
+/// Whether an entry with this matcher is run for this source of its event.
+pub(super) fn is_run_for(matcher: Option<&str>, source: &str) -> bool {
+    match matcher {
+        None | Some("" | "*" | ".*") => true,
+        Some(matcher) => matcher.split('|').any(|part| part.trim() == source),
     }
 }
 
-/// The first word of a line for a POSIX shell, and where it stands.
-fn first_word(line: &str) -> (Range<usize>, String) {
-    let start = line.len() - line.trim_start().len();
-    let mut word = String::new();
-    let mut quote = None;
-    let mut chars = line[start..].char_indices();
-    while let Some((at, c)) = chars.next() {
-        match (quote, c) {
-            (None, c) if c.is_whitespace() || ";&|<>()".contains(c) => return (start..start + at, word),
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            (None | Some('"'), '\\') => word.extend(chars.next().map(|(_, escaped)| escaped)),
-            (_, c) => word.push(c),
-        }
-    }
-    (start..line.len(), word)
-}
+/// A limit of more units than this is long in any unit.
+const LONGEST_LIMIT: f64 = 1e6;
 
-/// `text` as one word of a POSIX shell.
-pub(super) fn quoted(text: &str) -> String {
-    let harmless = |c: char| c.is_alphanumeric() || "/._-+@%:,=".contains(c);
-    if !text.is_empty() && text.chars().all(harmless) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
+/// The time limit that an entry is to have, where its own, `limit` of the host's units, ends the hook before its budget is over.
+pub(crate) fn longer_limit(agent: Agent, limit: f64) -> Option<&'static TimeLimit> {
+    let own = agent.registration().timeout.as_ref()?;
+    (own.unit.mul_f64(limit.clamp(0.0, LONGEST_LIMIT)) < BUDGET).then_some(own)
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use rstest::rstest;
 
     use super::*;
-
-    #[rstest]
-    #[case::plain("/a/remembrancer-hook --agent codex", false, Some("/new --agent codex"))]
-    #[case::by_name_alone("remembrancer-hook", false, Some("/new"))]
-    #[case::quoted("  '/a b/remembrancer-hook' --budget 90ms", false, Some("  /new --budget 90ms"))]
-    #[case::escaped(r"/a\ b/remembrancer-hook;true", false, Some("/new;true"))]
-    #[case::a_variable(r#""$HOME/bin/remembrancer-hook" --agent cursor"#, false, Some("/new --agent cursor"))]
-    #[case::there_already("/new/remembrancer-hook --agent codex", false, Some("/new --agent codex"))]
-    #[case::direct("/a b/remembrancer-hook", true, Some("/new"))]
-    #[case::another_program("/a/other-hook remembrancer-hook", false, None)]
-    #[case::a_longer_name("/a/remembrancer-hook-two", false, None)]
-    #[case::in_a_folder_of_the_name("/remembrancer-hook/run", true, None)]
-    #[case::nothing("", false, None)]
-    fn our_commands_are_known_and_moved(#[case] command: &str, #[case] direct: bool, #[case] expected: Option<&str>) {
-        let moved = OurCommand::read(command, direct).and_then(|ours| ours.moved_to("/new"));
-        assert_eq!(moved.as_deref(), expected);
-    }
+    use crate::install::command::{Command, OurCommand};
 
     #[test]
-    fn what_is_in_its_place_is_not_moved() {
+    fn what_is_as_it_should_be_is_not_mended() {
         for agent in Agent::ALL {
             for program in ["/opt/r/remembrancer-hook", "/it's a \"place\"/remembrancer-hook"] {
-                let direct = agent.registration().command == CommandForm::Direct;
-                let fields = handler(*agent, program);
-                let (_, command) = fields.iter().find(|(key, _)| COMMAND_KEYS.contains(key)).unwrap();
-                let Field::Text(command) = command else {
-                    panic!("{command:?}");
+                let mut command = Command {
+                    text: String::new(),
+                    arguments: None,
                 };
-                assert_eq!(OurCommand::read(command, direct).unwrap().moved_to(program), None);
+                for (key, field) in handler(*agent, program) {
+                    match field {
+                        Field::Text(text) if COMMAND_KEYS.contains(&key) => command.text = text,
+                        Field::Words(words) => command.arguments = Some(words),
+                        _ => {}
+                    }
+                }
+                let ours = OurCommand::read(&command).unwrap();
+                assert_eq!((ours.mended(program, *agent), ours.breaches()), (None, &[][..]));
             }
         }
     }
 
-    proptest! {
-        #[test]
-        fn a_quoted_word_is_the_first_word(text in ".*", rest in "( .*)?") {
-            let line = quoted(&text) + &rest;
-            let (place, word) = first_word(&line);
-            prop_assert_eq!(place, 0..quoted(&text).len());
-            prop_assert_eq!(word, text);
-        }
+    #[rstest]
+    #[case::all(None, true)]
+    #[case::empty(Some(""), true)]
+    #[case::any(Some(".*"), true)]
+    #[case::among_others(Some("startup|resume"), true)]
+    #[case::another(Some("startup"), false)]
+    fn a_matcher_names_sources(#[case] matcher: Option<&str>, #[case] expected: bool) {
+        assert_eq!(is_run_for(matcher, "resume"), expected);
     }
 }

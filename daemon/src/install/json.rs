@@ -6,7 +6,8 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectPr
 use remembrancer_hooks::Agent;
 use serde_json::Value;
 
-use super::entry::{self, COMMAND_KEYS, Field, OurCommand};
+use super::command::{Command, OurCommand};
+use super::entry::{self, COMMAND_KEYS, Field};
 use super::text::{Problem, split_mark};
 
 /// JSON as hosts read it: comments and trailing commas are let pass, nothing else is.
@@ -23,7 +24,8 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// Adds what `agent` lacks of its entries, and gives those that are there the path `program`.
+/// Brings the entries of ours to what `agent` is to have: what it lacks is added, what is wrong in one is mended, one of each event
+/// is kept, and none elsewhere.
 ///
 /// # Errors
 /// The first place at which the text is no JSON, or not what the agent expects.
@@ -36,13 +38,19 @@ pub(super) fn register(text: &str, agent: Agent, program: &str) -> Result<String
         let ours: Vec<OurHandler> = list.iter().flat_map(our_handlers).collect();
         wanted.push((event, sources, ours));
     }
+    if let Some(hooks) = &hooks {
+        take_out_of(hooks, |event| agent.events().all(|(known, _)| known != event));
+    }
     for (event, sources, ours) in wanted {
-        if ours.is_empty() {
-            document.append(agent, event, element(agent, sources, program));
-        }
-        for handler in ours {
-            if let Some(moved) = handler.moved_to(program) {
-                handler.property.set_value(moved.into());
+        let mut ours = ours.into_iter();
+        match ours.next() {
+            None => document.append(agent, event, element(agent, sources, new_handler(agent, program))),
+            Some(kept) => {
+                ours.for_each(OurHandler::remove);
+                kept.mend(agent, program);
+                if let Some(handler) = kept.put_right(agent, sources) {
+                    document.append(agent, event, element(agent, sources, handler));
+                }
             }
         }
     }
@@ -55,22 +63,36 @@ pub(super) fn register(text: &str, agent: Agent, program: &str) -> Result<String
 /// As [`register`].
 pub(super) fn unregister(text: &str) -> Result<String, Problem> {
     let document = Document::parse(text)?;
-    if let Some(hooks) = document.hooks()? {
-        let mut taken = false;
-        for event in hooks.properties() {
-            let Some(list) = event.array_value() else { continue };
-            if take_out(&list) {
-                taken = true;
-                if list.elements().is_empty() {
-                    event.remove();
-                }
-            }
-        }
-        if taken && hooks.properties().is_empty() {
-            document.remove_hooks();
-        }
+    if let Some(hooks) = document.hooks()?
+        && take_out_of(&hooks, |_| true)
+        && hooks.properties().is_empty()
+    {
+        document.remove_hooks();
     }
     Ok(document.text())
+}
+
+/// Takes our handlers out of these events, and the events that held nothing else. Returns whether there were any.
+fn take_out_of(hooks: &CstObject, events: impl Fn(&str) -> bool) -> bool {
+    let mut taken = false;
+    for event in hooks.properties() {
+        let Some(list) = event
+            .array_value()
+            .filter(|_| event.decoded_name().is_some_and(|name| events(&name)))
+        else {
+            continue;
+        };
+        let ours = our_handlers(&list);
+        if ours.is_empty() {
+            continue;
+        }
+        taken = true;
+        ours.into_iter().for_each(OurHandler::remove);
+        if list.elements().is_empty() {
+            event.remove();
+        }
+    }
+    taken
 }
 
 /// The values of a text. Numbers are left out: nobody asks for one.
@@ -98,36 +120,6 @@ fn value(node: &CstNode) -> Value {
     }
 }
 
-/// Takes our handlers out of an event's list, and the groups that held nothing else. Returns whether there were any.
-fn take_out(list: &CstArray) -> bool {
-    let mut taken = false;
-    for element in list.elements() {
-        let Some(group) = group_of(&element) else {
-            if OurHandler::of(&element).is_some() {
-                taken = true;
-                element.remove();
-            }
-            continue;
-        };
-        let ours: Vec<CstNode> = group
-            .elements()
-            .into_iter()
-            .filter(|handler| OurHandler::of(handler).is_some())
-            .collect();
-        if ours.is_empty() {
-            continue;
-        }
-        taken = true;
-        for handler in ours {
-            handler.remove();
-        }
-        if group.elements().is_empty() {
-            element.remove();
-        }
-    }
-    taken
-}
-
 /// The handlers of a group; `None` where the element of an event's list is a handler itself.
 fn group_of(element: &CstNode) -> Option<CstArray> {
     element.as_object()?.array_value("hooks")
@@ -135,41 +127,156 @@ fn group_of(element: &CstNode) -> Option<CstArray> {
 
 fn our_handlers(list: &CstArray) -> Vec<OurHandler> {
     let handlers = list.elements().into_iter().flat_map(|element| match group_of(&element) {
-        Some(group) => group.elements(),
-        None => vec![element],
+        Some(group) => group
+            .elements()
+            .into_iter()
+            .map(|handler| (handler, Some(element.clone())))
+            .collect(),
+        None => vec![(element, None)],
     });
-    handlers.filter_map(|handler| OurHandler::of(&handler)).collect()
+    handlers
+        .filter_map(|(handler, group)| OurHandler::of(&handler, group))
+        .collect()
 }
 
 /// A handler that runs our hook.
 struct OurHandler {
+    object: CstObject,
+    /// The group that it stands in, if it does.
+    group: Option<CstNode>,
     property: CstObjectProp,
-    command: String,
-    direct: bool,
+    command: OurCommand,
 }
 
 impl OurHandler {
-    fn of(node: &CstNode) -> Option<Self> {
+    fn of(node: &CstNode, group: Option<CstNode>) -> Option<Self> {
         let object = node.as_object()?;
         let (key, property) = COMMAND_KEYS.into_iter().find_map(|key| Some((key, object.get(key)?)))?;
-        let handler = Self {
-            command: property.value()?.as_string_lit()?.decoded_value().ok()?,
-            property,
-            direct: key == "exec" || object.get("args").is_some(),
+        let text = property.value()?.as_string_lit()?.decoded_value().ok()?;
+        let words = |list: CstArray| {
+            let words = list.elements().into_iter();
+            words.filter_map(|word| word.as_string_lit()?.decoded_value().ok()).collect()
         };
-        OurCommand::read(&handler.command, handler.direct)?;
-        Some(handler)
+        let arguments = object.array_value("args").map(words).or((key == "exec").then(Vec::new));
+        Some(Self {
+            command: OurCommand::read(&Command { text, arguments })?,
+            object,
+            group,
+            property,
+        })
     }
 
-    fn moved_to(&self, program: &str) -> Option<String> {
-        OurCommand::read(&self.command, self.direct)?.moved_to(program)
+    /// Removes it, with its group where that holds nothing else.
+    fn remove(self) {
+        self.object.remove();
+        if let Some(group) = self.group
+            && group_of(&group).is_some_and(|handlers| handlers.elements().is_empty())
+        {
+            group.remove();
+        }
+    }
+
+    /// Gives it the path `program`, its agent's name and a time limit that does.
+    fn mend(&self, agent: Agent, program: &str) {
+        if let Some(Command { text, arguments }) = self.command.mended(program, agent) {
+            if self
+                .property
+                .value()
+                .and_then(|value| value.as_string_lit()?.decoded_value().ok())
+                .as_ref()
+                != Some(&text)
+            {
+                self.property.set_value(text.into());
+            }
+            if let Some(arguments) = arguments {
+                self.set_arguments(arguments);
+            }
+        }
+        let own = agent
+            .registration()
+            .timeout
+            .as_ref()
+            .and_then(|limit| self.object.get(limit.key));
+        let limit = own.as_ref().and_then(|property| value(&property.value()?).as_f64());
+        if let (Some(property), Some(longer)) = (own, limit.and_then(|limit| entry::longer_limit(agent, limit))) {
+            property.set_value(longer.count.into());
+        }
+    }
+
+    /// Changes only the words that are other ones, and so keeps the layout.
+    fn set_arguments(&self, arguments: Vec<String>) {
+        let Some(list) = self.object.array_value("args") else {
+            if !arguments.is_empty() {
+                self.object.append("args", arguments.into());
+            }
+            return;
+        };
+        let words = list.elements();
+        if words.len() != arguments.len() || words.iter().any(|word| word.as_string_lit().is_none()) {
+            list.replace_with(arguments.into());
+            return;
+        }
+        for (word, argument) in words.into_iter().filter_map(|word| word.as_string_lit()).zip(arguments) {
+            if word.decoded_value().as_ref() != Ok(&argument) {
+                word.replace_with(argument.into());
+            }
+        }
+    }
+
+    /// Has its group be run for `sources`, where it is not. Where that is not for us to change, since others stand there as well, or it
+    /// stands where its host does not look, it is removed, and what it says is returned.
+    fn put_right(self, agent: Agent, sources: &[&str]) -> Option<CstInputValue> {
+        let matcher = self.group.as_ref().and_then(|group| group.as_object()?.get("matcher"));
+        let text = matcher
+            .as_ref()
+            .and_then(|matcher| matcher.value()?.as_string_lit()?.decoded_value().ok());
+        let is_run = sources.iter().all(|source| entry::is_run_for(text.as_deref(), source));
+        let is_in_place = self.group.is_some() == agent.registration().grouped;
+        if is_in_place && is_run {
+            return None;
+        }
+        let is_alone = self
+            .group
+            .as_ref()
+            .and_then(group_of)
+            .is_some_and(|group| group.elements().len() == 1);
+        if let (true, true, Some(property), Some(matcher)) = (is_in_place, is_alone, matcher, entry::matcher(sources)) {
+            property.set_value(matcher.into());
+            return None;
+        }
+        let members = self.object.properties().into_iter();
+        let members = members.filter_map(|member| Some((member.decoded_name()?, again(&member.value()?))));
+        let handler = members.filter(|(name, _)| name != "matcher").collect();
+        self.remove();
+        Some(CstInputValue::Object(handler))
     }
 }
 
-/// What is added to an event's list.
-fn element(agent: Agent, sources: &[&str], program: &str) -> CstInputValue {
+/// A value as it is to be written again.
+fn again(node: &CstNode) -> CstInputValue {
+    if let Some(object) = node.as_object() {
+        let members = object.properties().into_iter();
+        let members = members.filter_map(|member| Some((member.decoded_name()?, again(&member.value()?))));
+        CstInputValue::Object(members.collect())
+    } else if let Some(list) = node.as_array() {
+        CstInputValue::Array(list.elements().iter().map(again).collect())
+    } else if let Some(text) = node.as_string_lit() {
+        CstInputValue::String(text.decoded_value().unwrap_or_default())
+    } else if let Some(number) = node.as_number_lit() {
+        CstInputValue::Number(number.to_string())
+    } else {
+        node.as_boolean_lit()
+            .map_or(CstInputValue::Null, |flag| CstInputValue::Bool(flag.value()))
+    }
+}
+
+fn new_handler(agent: Agent, program: &str) -> CstInputValue {
     let fields = entry::handler(agent, program).into_iter();
-    let handler = CstInputValue::Object(fields.map(|(key, field)| (key.to_owned(), input(field))).collect());
+    CstInputValue::Object(fields.map(|(key, field)| (key.to_owned(), input(field))).collect())
+}
+
+/// What is added to an event's list for a handler.
+fn element(agent: Agent, sources: &[&str], handler: CstInputValue) -> CstInputValue {
     if !agent.registration().grouped {
         return handler;
     }

@@ -7,7 +7,9 @@ use remembrancer_hooks::Agent;
 use serde_json::Value;
 
 use super::agents::{Format, files, plugin_program};
-use super::entry::{COMMAND_KEYS, OurCommand};
+use super::breach::Breach;
+use super::command::{Command, OurCommand};
+use super::entry::{self, COMMAND_KEYS};
 use super::json;
 use super::text::{Problem, split_mark};
 use crate::files::read_text;
@@ -21,14 +23,20 @@ pub(crate) struct Registered {
     pub event: String,
     /// 0-based places of its group in the event's list, and of the handler in the group.
     pub place: (usize, usize),
-    /// A program's path, or a line for a shell.
-    pub command: String,
-    /// Of a program that the host starts itself: its arguments.
-    pub arguments: Option<Vec<String>>,
-    /// Where the program's name stands in the command.
-    pub program: std::ops::Range<usize>,
+    /// What the host runs.
+    pub command: Command,
+    /// The same, asking the hook for its version.
+    pub asks_version: Command,
+    /// The hook's path, as it stands in the command.
+    pub program: String,
+    /// The agent that the command names, as it stands there; `None` where it names none.
+    pub names: Option<String>,
+    /// What stands around the hook and breaks a promise of it.
+    pub breaches: Vec<Breach>,
     /// The shell that runs the line.
     pub shell: &'static str,
+    /// Whether it stands where the host looks: in a group, or in the event's list itself.
+    pub is_in_place: bool,
     /// For which sources of the event it is run; `None` for all.
     pub matcher: Option<String>,
     /// Its time limit, in the host's unit; `None` where the host's own stays.
@@ -36,25 +44,32 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    /// The agent that the command names, as it stands there; `None` where it names none.
-    pub(crate) fn named_agent(&self) -> Option<&str> {
-        let line = self.command[self.program.end..].split_whitespace();
-        let mut words = self.arguments.iter().flatten().map(String::as_str).chain(line);
-        let named = words.find_map(|word| match word.strip_prefix("--agent") {
-            Some("") => Some(None),
-            Some(rest) => rest.strip_prefix('=').map(Some),
-            None => None,
-        })?;
-        let id = named.or_else(|| words.next())?;
-        Some(id.trim_matches(['"', '\'']))
+    /// An entry that has a line run at a prompt.
+    #[cfg(test)]
+    pub(crate) fn of_line(line: &str) -> Self {
+        let command = Command {
+            text: line.to_owned(),
+            arguments: None,
+        };
+        Self {
+            file: "/h/settings.json".into(),
+            event: "UserPromptSubmit".to_owned(),
+            place: (0, 0),
+            asks_version: command.clone(),
+            command,
+            program: line.to_owned(),
+            names: None,
+            breaches: Vec::new(),
+            shell: "sh",
+            is_in_place: true,
+            matcher: None,
+            limit: None,
+        }
     }
 
     /// Whether it is run for this source of its event.
     pub(crate) fn is_run_for(&self, source: &str) -> bool {
-        match self.matcher.as_deref() {
-            None | Some("" | "*") => true,
-            Some(matcher) => matcher.split('|').any(|part| part.trim() == source),
-        }
+        entry::is_run_for(self.matcher.as_deref(), source)
     }
 }
 
@@ -98,8 +113,8 @@ pub(crate) fn registered(folder: &Path, agent: Agent) -> Result<Vec<Registered>,
         let settings = values(&file)?.unwrap_or_default();
         for (event, list) in settings["hooks"].as_object().into_iter().flatten() {
             for (group, element) in list.as_array().into_iter().flatten().enumerate() {
-                let alone = std::slice::from_ref(element);
-                let handlers = element["hooks"].as_array().map_or(alone, Vec::as_slice);
+                let grouped = element["hooks"].as_array();
+                let handlers = grouped.map_or(std::slice::from_ref(element), Vec::as_slice);
                 let ours = handlers.iter().enumerate();
                 let matcher = element["matcher"].as_str();
                 found.extend(ours.filter_map(|(at, handler)| {
@@ -107,6 +122,7 @@ pub(crate) fn registered(folder: &Path, agent: Agent) -> Result<Vec<Registered>,
                     Some(Registered {
                         matcher: matcher.map(str::to_owned),
                         limit: limit_key.and_then(|key| handler[key].as_f64()),
+                        is_in_place: grouped.is_some() == agent.registration().grouped,
                         ..entry
                     })
                 }));
@@ -125,18 +141,13 @@ fn of_plugin(file: &Path, plugin: &str, agent: Agent) -> Result<Vec<Registered>,
     let Some(program) = plugin_program(&text, plugin) else {
         return Ok(Vec::new());
     };
-    let entry = |(event, _): (&str, _)| Registered {
-        file: file.to_owned(),
-        event: event.to_owned(),
-        place: (0, 0),
-        program: 0..program.len(),
-        command: program.clone(),
+    let command = Command {
+        text: program,
         arguments: Some(vec!["--agent".to_owned(), agent.id().to_owned()]),
-        shell: "sh",
-        matcher: None,
-        limit: None,
     };
-    Ok(agent.events().map(entry).collect())
+    let ours = OurCommand::read(&command);
+    let entry = |(event, _): (&str, _)| Some(of_command(file, event, &command, ours.as_ref()?));
+    Ok(agent.events().filter_map(entry).collect())
 }
 
 /// A handler that runs our hook; `None` where it runs anything else.
@@ -146,20 +157,33 @@ fn read(file: &Path, event: &str, place: (usize, usize), handler: &Value) -> Opt
         let words = arguments.iter().filter_map(Value::as_str);
         words.map(str::to_owned).collect()
     });
-    let arguments = arguments.or((key == "exec").then(Vec::new));
-    let command = handler[key].as_str()?;
-    let program = OurCommand::read(command, arguments.is_some())?.place();
+    let command = Command {
+        text: handler[key].as_str()?.to_owned(),
+        arguments: arguments.or((key == "exec").then(Vec::new)),
+    };
+    let ours = OurCommand::read(&command)?;
     Some(Registered {
+        place,
+        shell: if key == "bash" { "bash" } else { "sh" },
+        ..of_command(file, event, &command, &ours)
+    })
+}
+
+fn of_command(file: &Path, event: &str, command: &Command, ours: &OurCommand) -> Registered {
+    Registered {
         file: file.to_owned(),
         event: event.to_owned(),
-        place,
-        command: command.to_owned(),
-        arguments,
-        program,
-        shell: if key == "bash" { "bash" } else { "sh" },
+        place: (0, 0),
+        command: command.clone(),
+        asks_version: ours.asking_version(),
+        program: ours.program().to_owned(),
+        names: ours.named_agent(),
+        breaches: ours.breaches().to_vec(),
+        shell: "sh",
+        is_in_place: true,
         matcher: None,
         limit: None,
-    })
+    }
 }
 
 #[cfg(test)]
@@ -172,8 +196,9 @@ mod tests {
         for agent in Agent::ALL {
             let folder = tempfile::tempdir().unwrap();
             let uid = rustix::process::getuid().as_raw();
-            let change = install(folder.path(), *agent, "/it's here/remembrancer-hook", uid).unwrap();
-            change.unwrap().apply().unwrap();
+            for change in install(folder.path(), *agent, "/it's here/remembrancer-hook", uid).unwrap() {
+                change.apply().unwrap();
+            }
             let found = registered(folder.path(), *agent).unwrap();
             let mut events: Vec<&str> = found.iter().map(|entry| entry.event.as_str()).collect();
             let mut expected: Vec<&str> = agent.events().map(|(event, _)| event).collect();
@@ -181,11 +206,9 @@ mod tests {
             expected.sort_unstable();
             assert_eq!(events, expected, "{agent:?}");
             for entry in found {
-                let program = &entry.command[entry.program.clone()];
-                assert!(
-                    program.contains("remembrancer-hook") && !program.contains("--agent"),
-                    "{entry:?}"
-                );
+                assert_eq!(entry.program, "/it's here/remembrancer-hook", "{entry:?}");
+                assert_eq!(entry.names.as_deref(), Some(agent.id()), "{entry:?}");
+                assert!(entry.is_in_place && entry.breaches.is_empty(), "{entry:?}");
             }
         }
     }

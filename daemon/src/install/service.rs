@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::entry::quoted;
 use super::settings_file::{Change, Refusal, SettingsFile};
+use super::words::{first_command, quoted};
 
 const UNIT: &str = include_str!("../../../packaging/systemd/remembrancer.service");
 /// What stands for the program in the unit.
@@ -39,6 +39,8 @@ struct ServiceFile {
 #[derive(Debug)]
 pub(crate) struct Service {
     files: Vec<ServiceFile>,
+    /// How many folders above the files are made for services alone.
+    own_folders: usize,
     program: String,
     uid: u32,
     /// Succeeds where the user's service manager answers.
@@ -90,6 +92,7 @@ impl Service {
                     needs_namespaces: true,
                 },
             ],
+            own_folders: 2,
             program: unit_word(program),
             uid,
             answers: line("systemctl --user show --property=Version"),
@@ -119,6 +122,8 @@ impl Service {
                 placeholder: Some(LAUNCH_AGENT_PROGRAM),
                 needs_namespaces: false,
             }],
+            // The folder is the system's.
+            own_folders: 0,
             program: quoted(program)
                 .replace('&', "&amp;")
                 .replace('<', "&lt;")
@@ -152,12 +157,45 @@ impl Service {
         })
     }
 
-    /// Plans to remove the files, all of them or none. Nothing: they are not there.
+    /// Plans to remove the files, all of them or none, and the folders for services that are empty then. Nothing: they are not there.
     ///
     /// # Errors
     /// As [`Service::install`].
     pub(crate) fn uninstall(&self) -> Result<Vec<Change>, Refusal> {
-        self.plan(self.files.iter(), "remove it yourself", |_| None)
+        let changes = self.plan(self.files.iter(), "remove it yourself", |_| None)?;
+        // A drop-in lies in a folder of its own.
+        let folders = |change: &Change| self.own_folders + usize::from(change.path().ends_with(NAMESPACES_NAME));
+        Ok(changes
+            .into_iter()
+            .map(|change| {
+                let folders = folders(&change);
+                change.with_folders(folders)
+            })
+            .collect())
+    }
+
+    /// What is wrong with its files, where it was installed: one is missing beside another, or names a program that is gone. Whether one
+    /// was edited is its user's affair.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        if !self.is_installed() {
+            return Vec::new();
+        }
+        let fault = |file: &ServiceFile| {
+            let path = file.path.display();
+            let Ok(text) = fs_err::read_to_string(&file.path) else {
+                return (!file.needs_namespaces && !file.path.exists()).then(|| format!("{path} is missing"));
+            };
+            let program = file.program_in(&text)?;
+            let is_gone =
+                program != self.program && Path::new(&plain(program)).is_absolute() && !Path::new(&plain(program)).exists();
+            is_gone.then(|| format!("{path} starts {}, which is not there", plain(program)))
+        };
+        self.files.iter().filter_map(fault).collect()
+    }
+
+    /// Whether it was installed: any of its files is there.
+    pub(crate) fn is_installed(&self) -> bool {
+        self.files.iter().any(|file| file.path.symlink_metadata().is_ok())
     }
 
     fn plan<'a>(
@@ -202,6 +240,20 @@ impl ServiceFile {
         let middle = text.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
         middle.is_some_and(|program| !program.contains('\n'))
     }
+
+    /// The program as a text names it that is the template but for that.
+    fn program_in<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let (before, after) = self.template.split_once(self.placeholder?)?;
+        text.strip_prefix(before)?.strip_suffix(after)
+    }
+}
+
+/// The path that a word of a unit's or an agent's command line stands for, but for specifiers and variables.
+fn plain(word: &str) -> String {
+    let unmarked = word.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
+    let (words, _) = first_command(&unmarked);
+    let path = words.first().map(|word| word.text.as_str()).unwrap_or_default();
+    path.replace("%%", "%").replace("$$", "$")
 }
 
 /// A path as one word of a unit's command line: neither specifier nor variable nor separator in it counts.
@@ -287,7 +339,7 @@ mod tests {
             let removed = new.uninstall().unwrap();
             assert_eq!(removed.len(), new.files.len());
             apply(removed);
-            assert!(new.uninstall().unwrap().is_empty());
+            assert!(new.uninstall().unwrap().is_empty() && !new.is_installed());
         }
     }
 
@@ -303,10 +355,47 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_missing_or_starts_nothing_is_a_fault() {
+        let home = tempfile::tempdir().unwrap();
+        let there = home.path().join("it's here & there");
+        fs_err::write(&there, "").unwrap();
+        for (gone, right) in services(home.path(), "/gone/50% & more/remembrancer")
+            .iter()
+            .zip(&services(home.path(), there.to_str().unwrap()))
+        {
+            assert_eq!(gone.faults(), [""; 0]);
+            apply(gone.install(Some(true)).unwrap());
+            assert!(
+                matches!(&right.faults()[..], [fault] if fault.contains("starts /gone/50% & more/remembrancer,")),
+                "{:?}",
+                right.faults()
+            );
+            apply(right.install(Some(true)).unwrap());
+            assert_eq!((right.faults(), gone.faults()), (Vec::new(), Vec::new()));
+            fs_err::remove_file(&right.files[0].path).unwrap();
+            assert_eq!(right.faults().len(), usize::from(right.files.len() > 1));
+        }
+    }
+
+    #[test]
     fn the_trial_has_each_setting_as_it_stands() {
         let trial = trial("# a=b\n[Service]\nPrivateUsers=yes\nCapabilityBoundingSet=\n");
         let expected = "systemd-run --user --wait --collect --quiet --property=PrivateUsers=yes --property=CapabilityBoundingSet= /bin/sh -c :";
         assert_eq!(trial.join(" "), expected);
+    }
+
+    #[test]
+    fn the_folders_of_units_go_where_nothing_else_is_in_them() {
+        let home = tempfile::tempdir().unwrap();
+        let [systemd, _] = services(home.path(), "/a/remembrancer");
+        let folder = home.path().join(".config/systemd");
+        apply(systemd.install(Some(true)).unwrap());
+        apply(systemd.uninstall().unwrap());
+        assert!(!folder.exists() && home.path().join(".config").exists());
+        apply(systemd.install(Some(true)).unwrap());
+        fs_err::write(folder.join("user/mine.service"), "").unwrap();
+        apply(systemd.uninstall().unwrap());
+        assert!(folder.join("user/mine.service").exists());
     }
 
     #[test]

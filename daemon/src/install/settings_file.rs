@@ -126,7 +126,7 @@ impl SettingsFile {
             file: self,
             after,
             keeps_original: false,
-            folder_goes: false,
+            folders: 0,
         })
     }
 
@@ -181,7 +181,7 @@ pub(crate) struct Change {
     file: SettingsFile,
     after: Option<String>,
     keeps_original: bool,
-    folder_goes: bool,
+    folders: usize,
 }
 
 impl Change {
@@ -193,12 +193,9 @@ impl Change {
         }
     }
 
-    /// The same change; where it removes the file, the folder goes with it if nothing else is in it.
-    pub(super) fn with_folder(self) -> Self {
-        Self {
-            folder_goes: true,
-            ..self
-        }
+    /// The same change; where it removes the file, so many folders above it go with it if nothing else is in them.
+    pub(super) fn with_folders(self, folders: usize) -> Self {
+        Self { folders, ..self }
     }
 
     /// The file's place, where its reader looks for it.
@@ -241,10 +238,8 @@ impl Change {
 
     fn remove(&self) -> Result<(), Refusal> {
         fs_err::remove_file(&self.file.path)?;
-        if self.folder_goes
-            && let Some(folder) = self.file.path.parent()
-        {
-            // A folder that holds something stays.
+        for folder in self.file.path.ancestors().skip(1).take(self.folders) {
+            // A folder that holds something stays, and so do those above it.
             fs_err::remove_dir(folder).ok();
         }
         Ok(())

@@ -4,7 +4,8 @@
 use remembrancer_hooks::Agent;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
 
-use super::entry::{self, COMMAND_KEYS, Field, OurCommand};
+use super::command::{Command, OurCommand};
+use super::entry::{self, COMMAND_KEYS, Field};
 use super::text::{Problem, split_mark};
 
 /// Below `hooks`, where Codex keeps what its user has decided of each hook: no event.
@@ -17,7 +18,8 @@ pub(super) fn holds_hooks(text: &str) -> bool {
     hooks.is_some_and(|hooks| hooks.iter().any(|(event, list)| event != STATE && !elements(list).is_empty()))
 }
 
-/// Adds what `agent` lacks of its entries, and gives those that are there the path `program`.
+/// Brings the entries of ours to what `agent` is to have: what it lacks is added, what is wrong in one is mended, one of each event
+/// is kept, and none elsewhere.
 ///
 /// # Errors
 /// The first place at which the text is no TOML, or not what the agent expects.
@@ -35,23 +37,16 @@ pub(super) fn register(text: &str, agent: Agent, program: &str) -> Result<String
     let hooks = hooks
         .as_table_like_mut()
         .ok_or_else(|| problem(text, &["hooks"], "`hooks` is no table"))?;
+    take_out_of(hooks, |event| agent.events().all(|(known, _)| known != event));
     for (event, sources) in agent.events() {
         let list = hooks.entry(event).or_insert(empty.clone());
-        if elements(list)
-            .into_iter()
-            .any(|group| handlers(group).into_iter().any(is_ours))
-        {
-            for group in elements_mut(list) {
-                group
-                    .get_mut("hooks")
-                    .map(elements_mut)
-                    .into_iter()
-                    .flatten()
-                    .for_each(|handler| move_to(handler, program));
-            }
-        } else {
-            append(list, group(agent, sources, program))
-                .ok_or_else(|| problem(text, &["hooks", event], "the event is no list"))?;
+        let kept = keep_first(list);
+        let added = match kept {
+            Some(place) => put_right(list, place, agent, sources, program),
+            None => Some(new_handler(agent, program)),
+        };
+        if let Some(handler) = added {
+            append(list, group(sources, handler)).ok_or_else(|| problem(text, &["hooks", event], "the event is no list"))?;
         }
     }
     Ok(document.text())
@@ -66,29 +61,8 @@ pub(super) fn unregister(text: &str) -> Result<String, Problem> {
     let Some(hooks) = document.tree.get_mut("hooks").and_then(Item::as_table_like_mut) else {
         return Ok(text.to_owned());
     };
-    let holds_ours = |list: &Item| {
-        elements(list)
-            .into_iter()
-            .any(|group| handlers(group).into_iter().any(is_ours))
-    };
-    let events = hooks.iter().filter(|(_, list)| holds_ours(list));
-    let events: Vec<String> = events.map(|(event, _)| event.to_owned()).collect();
-    if events.is_empty() {
+    if !take_out_of(hooks, |_| true) {
         return Ok(text.to_owned());
-    }
-    for event in events {
-        let Some(list) = hooks.get_mut(&event) else { continue };
-        retain(list, |group| {
-            !handlers(group).into_iter().all(is_ours) || handlers(group).is_empty()
-        });
-        for group in elements_mut(list) {
-            if let Some(handlers) = group.get_mut("hooks") {
-                retain(handlers, |handler| !is_ours(handler));
-            }
-        }
-        if elements(list).is_empty() {
-            hooks.remove(&event);
-        }
     }
     if hooks.is_empty() {
         document.tree.remove("hooks");
@@ -96,12 +70,112 @@ pub(super) fn unregister(text: &str) -> Result<String, Problem> {
     Ok(document.text())
 }
 
-/// The group that is added to an event's list.
-fn group(agent: Agent, sources: &[&str], program: &str) -> Table {
-    let mut handler = Table::new();
-    for (key, field) in entry::handler(agent, program) {
-        handler.insert(key, value(field));
+/// Takes our handlers out of these events, and the events that held nothing else. Returns whether there were any.
+fn take_out_of(hooks: &mut dyn TableLike, events: impl Fn(&str) -> bool) -> bool {
+    let holds_ours = |list: &Item| {
+        elements(list)
+            .into_iter()
+            .any(|group| stands_alone(group) || handlers(group).into_iter().any(is_ours))
+    };
+    let wanted = hooks.iter().filter(|(event, list)| events(event) && holds_ours(list));
+    let wanted: Vec<String> = wanted.map(|(event, _)| event.to_owned()).collect();
+    for event in &wanted {
+        let Some(list) = hooks.get_mut(event) else { continue };
+        remove_ours(list, |_| false);
+        if elements(list).is_empty() {
+            hooks.remove(event);
+        }
     }
+    !wanted.is_empty()
+}
+
+/// Removes our handlers from an event's list but for those that are to be kept, and the groups that held nothing else.
+fn remove_ours(list: &mut Item, mut keep: impl FnMut(&dyn TableLike) -> bool) {
+    let mut emptied = Vec::new();
+    for group in elements_mut(list) {
+        let Some(handlers) = group.get_mut("hooks") else {
+            emptied.push(is_ours(group));
+            continue;
+        };
+        let before = elements(handlers).len();
+        retain(handlers, |handler| !is_ours(handler) || keep(handler));
+        emptied.push(before > 0 && elements(handlers).is_empty());
+    }
+    let mut emptied = emptied.into_iter();
+    retain(list, |_| !emptied.next().unwrap_or_default());
+}
+
+/// Removes all of our handlers but the first. Returns the places of its group in the list, and of it in the group.
+fn keep_first(list: &mut Item) -> Option<(usize, usize)> {
+    let mut is_kept = false;
+    remove_ours(list, |_| !std::mem::replace(&mut is_kept, true));
+    let groups = elements(list).into_iter().enumerate();
+    let mut places = groups.filter_map(|(at, group)| Some((at, handlers(group).into_iter().position(is_ours)?)));
+    places.next()
+}
+
+/// Gives our handler at `place` the path `program`, its agent's name and a time limit that does, and has its group be run for `sources`.
+/// Where that is not for us to change, since others stand in the group as well, it is removed, and what it says is returned.
+fn put_right(list: &mut Item, place: (usize, usize), agent: Agent, sources: &[&str], program: &str) -> Option<Table> {
+    let (at, number) = place;
+    let mut groups = elements_mut(list);
+    let group = groups.get_mut(at)?;
+    let matcher = group.get("matcher").and_then(Item::as_str).map(str::to_owned);
+    let is_run = sources.iter().all(|source| entry::is_run_for(matcher.as_deref(), source));
+    let is_alone = handlers(&**group).len() == 1;
+    if let (false, true, Some(right)) = (is_run, is_alone, entry::matcher(sources)) {
+        set(group.get_mut("matcher")?, right.into());
+    }
+    let mut handlers = elements_mut(group.get_mut("hooks")?);
+    let handler = handlers.get_mut(number)?;
+    mend(&mut **handler, agent, program);
+    if is_run || is_alone {
+        return None;
+    }
+    let said = handler.iter().map(|(key, item)| (key.to_owned(), item.clone())).collect();
+    remove_ours(list, |_| false);
+    Some(said)
+}
+
+fn mend(handler: &mut dyn TableLike, agent: Agent, program: &str) {
+    let mended = our_command(handler).and_then(|(key, command)| Some((key, command.mended(program, agent)?)));
+    if let Some((key, Command { text, arguments })) = mended {
+        if let Some(command) = handler.get_mut(key).filter(|command| command.as_str() != Some(&text)) {
+            set(command, text.into());
+        }
+        if let (Some(words), Some(arguments)) = (handler.get_mut("args"), arguments) {
+            set(words, Value::Array(arguments.into_iter().collect()));
+        }
+    }
+    let own = agent
+        .registration()
+        .timeout
+        .as_ref()
+        .and_then(|limit| handler.get_mut(limit.key));
+    let number = |item: &Item| item.as_float().or(item.as_integer().map(|number| number as f64));
+    if let Some(own) = own
+        && let Some(longer) = number(own).and_then(|limit| entry::longer_limit(agent, limit))
+    {
+        set(own, i64::from(longer.count).into());
+    }
+}
+
+/// Gives another value to what stands there, and keeps the blanks and the comment around it.
+fn set(item: &mut Item, value: Value) {
+    let decor = item.as_value().map(|value| value.decor().clone());
+    *item = Item::Value(value);
+    if let (Some(value), Some(decor)) = (item.as_value_mut(), decor) {
+        *value.decor_mut() = decor;
+    }
+}
+
+fn new_handler(agent: Agent, program: &str) -> Table {
+    let fields = entry::handler(agent, program).into_iter();
+    fields.map(|(key, field)| (key.to_owned(), value(field))).collect()
+}
+
+/// The group that is added to an event's list for a handler.
+fn group(sources: &[&str], handler: Table) -> Table {
     let mut handlers = ArrayOfTables::new();
     handlers.push(handler);
     let mut group = Table::new();
@@ -153,7 +227,7 @@ fn elements_mut(list: &mut Item) -> Vec<&mut dyn TableLike> {
     }
 }
 
-fn retain(list: &mut Item, keep: impl Fn(&dyn TableLike) -> bool) {
+fn retain(list: &mut Item, mut keep: impl FnMut(&dyn TableLike) -> bool) {
     match list {
         Item::ArrayOfTables(tables) => tables.retain(|table| keep(table)),
         Item::Value(Value::Array(values)) => values.retain(|value| value.as_inline_table().is_none_or(|table| keep(table))),
@@ -169,20 +243,21 @@ fn is_ours(handler: &dyn TableLike) -> bool {
     our_command(handler).is_some()
 }
 
-/// The key and the text of a handler's command that runs our hook.
-fn our_command(handler: &dyn TableLike) -> Option<(&'static str, OurCommand<'_>)> {
-    let key = COMMAND_KEYS.into_iter().find(|key| handler.contains_key(key))?;
-    let direct = key == "exec" || handler.contains_key("args");
-    Some((key, OurCommand::read(handler.get(key)?.as_str()?, direct)?))
+/// Whether an element of an event's list is a handler of ours itself, where a group is expected: no host runs it.
+fn stands_alone(element: &dyn TableLike) -> bool {
+    !element.contains_key("hooks") && is_ours(element)
 }
 
-fn move_to(handler: &mut dyn TableLike, program: &str) {
-    let moved = our_command(handler).and_then(|(key, command)| Some((key, command.moved_to(program)?)));
-    if let Some((key, moved)) = moved
-        && let Some(command) = handler.get_mut(key)
-    {
-        *command = value(Field::Text(moved));
-    }
+/// The key and the command of a handler that runs our hook.
+fn our_command(handler: &dyn TableLike) -> Option<(&'static str, OurCommand)> {
+    let key = COMMAND_KEYS.into_iter().find(|key| handler.contains_key(key))?;
+    let words = |list: &Array| list.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect();
+    let arguments = handler.get("args").and_then(Item::as_array).map(words);
+    let command = Command {
+        text: handler.get(key)?.as_str()?.to_owned(),
+        arguments: arguments.or((key == "exec").then(Vec::new)),
+    };
+    Some((key, OurCommand::read(&command)?))
 }
 
 /// A text as a tree that keeps its comments and its layout, but not its line ends.

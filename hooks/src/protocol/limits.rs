@@ -88,6 +88,8 @@ fn members(request: &Request) -> Vec<Member<'_>> {
         Request::Backup { path: file } => vec![path("path", file.as_deref())],
         Request::Forget { target } => members_of(target),
         Request::Show { id: episode } => vec![id("id", Some(episode.as_str()))],
-        Request::Status | Request::Flush | Request::Pause { .. } | Request::Resume | Request::Ping => Vec::new(),
+        Request::Status | Request::Flush | Request::Mend { .. } | Request::Pause { .. } | Request::Resume | Request::Ping => {
+            Vec::new()
+        }
     }
 }

@@ -64,6 +64,12 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
     },
+    /// Look through the memory, and mend what is made from the episodes.
+    Mend {
+        /// Say what would be done, and do nothing.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        dry_run: bool,
+    },
     /// A file of a project holds something of ours now: keep it up to date.
     Instruct(InstructionFile),
     /// Take back an `instruct`: the file is the user's alone again.
@@ -176,7 +182,7 @@ pub enum ForgetTarget {
 }
 
 /// The names of all operations.
-const OPERATIONS: [&str; 16] = [
+const OPERATIONS: [&str; 17] = [
     "recall",
     "changed",
     "exclude_session",
@@ -189,6 +195,7 @@ const OPERATIONS: [&str; 16] = [
     "include",
     "forget",
     "backup",
+    "mend",
     "instruct",
     "uninstruct",
     "show",

@@ -35,6 +35,8 @@ fn a_recall_is_the_documented_line() {
 #[case::changed(Request::Changed { agent: "codex".into(), transcript: "/t/s.jsonl".into() })]
 #[case::exclude_session(Request::ExcludeSession { agent: "codex".into(), session: "s".into() })]
 #[case::backup(Request::Backup { path: None })]
+#[case::mend(Request::Mend { dry_run: false })]
+#[case::mend_in_words(Request::Mend { dry_run: true })]
 #[case::backup_to_a_place(Request::Backup { path: Some("/b.db".into()) })]
 #[case::status(Request::Status)]
 #[case::flush(Request::Flush)]

@@ -109,3 +109,45 @@ fn a_rewritten_copy_can_be_gone_back_to() {
     let writer = Writer::open(&copies[1]).expect("opens");
     writer.close().expect("closes");
 }
+
+#[test]
+fn what_is_half_written_is_told_from_what_is_whole_and_from_what_was_damaged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("memory.db");
+    for name in ["backups", "restoring"] {
+        fs_err::create_dir(folder.path().join(name)).expect("makes");
+    }
+    let half = [
+        "backups/.memory-2026-11-28T210345Z.db.7.part",
+        "memory.db.journal.part",
+        "memory.db.rebuilding",
+        "memory.db.rebuilding-wal",
+        "memory.db.v3.bak.part",
+    ];
+    let whole = [
+        "backups/memory-2026-11-28T210345Z.db",
+        "memory.db",
+        "memory.db.damaged-20261128T210345Z",
+        "memory.db.journal",
+        "memory.db.rebuilt",
+        "memory.db.replaced-1",
+        "memory.db.v3.bak",
+        "memory.db-wal",
+        "thesis.part",
+    ];
+    for name in half.iter().chain(&whole) {
+        fs_err::write(folder.path().join(name), "x").expect("writes");
+    }
+    let mut found = half_written(&database);
+    found.sort();
+    let expected = [&half[..], &["restoring"]].concat();
+    assert_eq!(
+        found,
+        expected.iter().map(|name| folder.path().join(name)).collect::<Vec<_>>()
+    );
+    for path in &found {
+        remove_half_written(path).expect("removes");
+    }
+    assert_eq!(half_written(&database), Vec::<PathBuf>::new());
+    assert!(whole.iter().all(|name| folder.path().join(name).exists()));
+}

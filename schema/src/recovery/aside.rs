@@ -33,6 +33,11 @@ pub(crate) fn is_of_recovery(rest: &str) -> bool {
     [DAMAGED, REBUILDING, REBUILT].iter().any(|begin| rest.starts_with(begin))
 }
 
+/// Whether a file of this name is of a database that was to take a damaged one's place, and is not whole.
+pub(crate) fn is_unfinished(name: &str) -> bool {
+    name.contains(REBUILDING)
+}
+
 /// The name under which the database is set aside: by the log that was moved before this was killed, or by the moment.
 pub(super) fn name(path: &Path, now: UnixMillis) -> rusqlite::Result<PathBuf> {
     let files = set_aside_files(path);

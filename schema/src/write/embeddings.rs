@@ -36,11 +36,7 @@ impl Writer {
                 .execute([model_id])?;
             set_meta(db, EMBEDDING_MODEL, model_id)?;
             set_meta(db, EMBEDDING_DIMENSION, &dimension.to_string())?;
-            // The dimension is part of the table's definition, where SQL takes no parameters.
-            db.execute_batch(&format!(
-                "DROP TABLE episodes_vec; CREATE VIRTUAL TABLE episodes_vec USING vec0 (code bit[{dimension}]);"
-            ))?;
-            refill_codes(db, model_id, dimension)
+            rebuild_codes(db, model_id, dimension).map(drop)
         })
     }
 
@@ -111,14 +107,23 @@ fn store(db: &Connection, model_id: &str, row: &EmbeddedEpisode) -> rusqlite::Re
     Ok(true)
 }
 
-fn insert_code(db: &Connection, id: EpisodeId, code: &[u8]) -> rusqlite::Result<()> {
+/// Makes the table of codes anew from the vectors of this model. Gives how many there are.
+pub(crate) fn rebuild_codes(db: &Connection, model_id: &str, dimension: usize) -> rusqlite::Result<usize> {
+    // The dimension is part of the table's definition, where SQL takes no parameters.
+    db.execute_batch(&format!(
+        "DROP TABLE episodes_vec; CREATE VIRTUAL TABLE episodes_vec USING vec0 (code bit[{dimension}]);"
+    ))?;
+    refill_codes(db, model_id, dimension)
+}
+
+pub(crate) fn insert_code(db: &Connection, id: EpisodeId, code: &[u8]) -> rusqlite::Result<()> {
     db.prepare_cached("INSERT INTO episodes_vec (rowid, code) VALUES (:id, vec_bit(:code))")?
         .execute(named_params! {":id": id, ":code": code})?;
     Ok(())
 }
 
 /// Removes an episode's code, if it has one.
-pub(super) fn remove_code(db: &Connection, id: EpisodeId) -> rusqlite::Result<()> {
+pub(crate) fn remove_code(db: &Connection, id: EpisodeId) -> rusqlite::Result<()> {
     // vec0 takes a point query for "delete", and a row that is not there for none.
     let there: Option<i64> = db
         .prepare_cached("SELECT rowid FROM episodes_vec WHERE rowid = :id")?
@@ -132,19 +137,21 @@ pub(super) fn remove_code(db: &Connection, id: EpisodeId) -> rusqlite::Result<()
 }
 
 /// Gives the codes back to episodes whose vectors the model made when it was current before.
-fn refill_codes(db: &Connection, model_id: &str, dimension: usize) -> rusqlite::Result<()> {
+fn refill_codes(db: &Connection, model_id: &str, dimension: usize) -> rusqlite::Result<usize> {
     let mut statement = db.prepare_cached(
         "SELECT id, embedding FROM episodes
          WHERE embedding_model = (SELECT id FROM embedding_models WHERE name = :model)",
     )?;
     let mut rows = statement.query([model_id])?;
+    let mut refilled = 0;
     while let Some(row) = rows.next()? {
         let vector = from_bytes(row.get_ref(1)?.as_blob()?);
         if vector.len() == dimension {
             insert_code(db, row.get(0)?, &bit_code(&vector))?;
+            refilled += 1;
         }
     }
-    Ok(())
+    Ok(refilled)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The settings: any text is a valid configuration, or an error that names the file and the line or the key.
+//! The settings: any text is a valid configuration, or an error that names the file and the line, and where a value is wrong, its key.
 
 use std::path::Path;
 use std::time::Duration;
@@ -46,12 +46,20 @@ fn check(config: &Config) {
 fn check_error(error: &ConfigError, text: &str) {
     let message = error.to_string();
     assert!(message.starts_with(FILE), "{message:?} does not begin with the file");
+    let is_there = |line: usize| assert!((1..=text.matches('\n').count() + 1).contains(&line), "line {line}");
     match error {
         ConfigError::Parse { line, message, .. } => {
-            assert!((1..=text.matches('\n').count() + 1).contains(line), "line {line}");
+            is_there(*line);
             assert!(!message.is_empty());
         }
-        ConfigError::Value { key, remedy, .. } => {
+        ConfigError::Value { line, key, remedy, .. } => {
+            is_there(*line);
+            let named = key.rsplit('.').next().unwrap_or_default();
+            let above = text
+                .lines()
+                .take(*line)
+                .any(|line| line.contains(named) || line.contains('\\'));
+            assert!(above, "{named} is not named up to line {line}");
             assert!(!remedy.is_empty());
             let (_, key) = key.split_once('.').unwrap_or_else(|| panic!("{key} names no table"));
             assert!(DEFAULT_TOML.contains(key), "{key} is no key of the shipped file");

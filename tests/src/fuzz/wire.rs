@@ -131,7 +131,15 @@ fn request(text: &str, dice: &mut Dice) -> Request {
         },
         9 => Request::Show { id: first },
         10 => dice
-            .pick(&[Request::Status, Request::Flush, Request::Resume, Request::Ping])
+            .pick(&[
+                Request::Status,
+                Request::Flush,
+                Request::Resume,
+                Request::Ping,
+                Request::Mend {
+                    dry_run: text.len() % 2 == 1,
+                },
+            ])
             .clone(),
         _ => Request::Recall(RecallRequest {
             agent: first,

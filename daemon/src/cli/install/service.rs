@@ -49,6 +49,16 @@ pub(super) fn take_up(service: &Service, files: Planned) -> Result<(), String> {
     Ok(())
 }
 
+/// Has the service started anew, whether it runs or not. Where no manager answers, gives the command lines for it.
+pub(in crate::cli) fn start_anew(service: &Service) -> Result<Option<Vec<String>>, String> {
+    let runs = run(&service.runs).is_ok();
+    let commands = if runs { &service.restart } else { &service.start };
+    if run(&service.answers).is_err() {
+        return Ok(Some(commands.iter().map(|command| command.join(" ")).collect()));
+    }
+    run_all(commands).map(|()| None)
+}
+
 /// Has the service stopped, where a manager answers.
 pub(super) fn stop(service: &Service) -> Result<(), String> {
     if run(&service.answers).is_err() {

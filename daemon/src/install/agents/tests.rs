@@ -19,13 +19,11 @@ fn files_of(folder: &TempDir) -> Vec<(PathBuf, String)> {
 }
 
 fn there(folder: &TempDir, agent: Agent, program: &str) {
-    install(folder.path(), agent, program, uid())
-        .unwrap()
-        .unwrap()
-        .apply()
-        .unwrap();
+    let changes = install(folder.path(), agent, program, uid()).unwrap();
+    assert!(!changes.is_empty(), "{agent:?}");
+    changes.iter().for_each(|change| change.apply().unwrap());
     assert!(
-        install(folder.path(), agent, program, uid()).unwrap().is_none(),
+        install(folder.path(), agent, program, uid()).unwrap().is_empty(),
         "{agent:?}: twice"
     );
 }
@@ -115,9 +113,28 @@ fn codex_has_two_files(#[case] json: Option<&str>, #[case] toml: Option<&str>, #
         }
     }
     let as_it_was = files_of(&folder);
-    let change = install(folder.path(), Agent::CODEX, PROGRAM, uid()).unwrap().unwrap();
+    let changes = install(folder.path(), Agent::CODEX, PROGRAM, uid()).unwrap();
+    let [change] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!(change.path(), folder.path().join(expected));
     change.apply().unwrap();
     gone(&folder, Agent::CODEX);
     assert_eq!(files_of(&folder), as_it_was);
+}
+
+#[test]
+fn entries_in_both_files_of_codex_become_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let toml = "# mine\nmodel = \"o3\"\n";
+    fs_err::write(folder.path().join("config.toml"), toml).unwrap();
+    there(&folder, Agent::CODEX, "/old/remembrancer-hook");
+    let text = toml::register(toml, Agent::CODEX, "/old/remembrancer-hook").unwrap();
+    fs_err::write(folder.path().join("config.toml"), text).unwrap();
+    there(&folder, Agent::CODEX, PROGRAM);
+    assert_eq!(fs_err::read_to_string(folder.path().join("config.toml")).unwrap(), toml);
+    // Where only the one in TOML has them, they stay there, whatever the other holds.
+    fs_err::write(folder.path().join("hooks.json"), "{}").unwrap();
+    let text = toml::register(toml, Agent::CODEX, "/old/remembrancer-hook").unwrap();
+    fs_err::write(folder.path().join("config.toml"), text).unwrap();
+    there(&folder, Agent::CODEX, PROGRAM);
+    assert_eq!(fs_err::read_to_string(folder.path().join("hooks.json")).unwrap(), "{}");
 }

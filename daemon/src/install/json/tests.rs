@@ -178,3 +178,92 @@ proptest! {
         }
     }
 }
+
+/// An entry as `install` writes it, and as it is written here, for Claude Code.
+fn mended(hooks: &str) -> Value {
+    let text = registered(&format!("{{\"hooks\": {hooks}}}"), "claude-code");
+    assert_eq!(registered(&text, "claude-code"), text, "a second time changes nothing");
+    let value: Value = serde_json::from_str(&text).unwrap();
+    value["hooks"].clone()
+}
+
+const RIGHT: &str =
+    r#"{"type": "command", "command": "/opt/r/remembrancer-hook", "args": ["--agent", "claude-code"], "timeout": 2}"#;
+const LINT: &str = r#"{"type": "command", "command": "lint"}"#;
+
+#[rstest]
+#[case::as_it_should_be("UserPromptSubmit", format!(r#"[{{"hooks": [{RIGHT}]}}]"#), format!(r#"[{{"hooks": [{RIGHT}]}}]"#))]
+#[case::two_in_a_group(
+    "UserPromptSubmit",
+    format!(r#"[{{"hooks": [{RIGHT}, {LINT}, {RIGHT}]}}]"#),
+    format!(r#"[{{"hooks": [{RIGHT}, {LINT}]}}]"#)
+)]
+#[case::two_groups(
+    "Stop",
+    format!(r#"[{{"hooks": [{LINT}]}}, {{"hooks": [{RIGHT}]}}, {{"hooks": [{RIGHT}]}}]"#),
+    format!(r#"[{{"hooks": [{LINT}]}}, {{"hooks": [{RIGHT}]}}]"#)
+)]
+#[case::another_matcher(
+    "SessionStart",
+    format!(r#"[{{"matcher": "startup", "hooks": [{RIGHT}]}}]"#),
+    format!(r#"[{{"matcher": "compact|resume", "hooks": [{RIGHT}]}}]"#)
+)]
+#[case::a_wider_matcher(
+    "SessionStart",
+    format!(r#"[{{"matcher": "startup|resume|compact", "hooks": [{RIGHT}]}}]"#),
+    format!(r#"[{{"matcher": "startup|resume|compact", "hooks": [{RIGHT}]}}]"#)
+)]
+#[case::the_matcher_of_others(
+    "SessionStart",
+    format!(r#"[{{"matcher": "startup", "hooks": [{LINT}, {RIGHT}]}}]"#),
+    format!(r#"[{{"matcher": "startup", "hooks": [{LINT}]}}, {{"matcher": "compact|resume", "hooks": [{RIGHT}]}}]"#)
+)]
+#[case::no_group("Stop", format!("[{RIGHT}]"), format!(r#"[{{"hooks": [{RIGHT}]}}]"#))]
+#[case::a_short_limit(
+    "Stop",
+    format!(r#"[{{"hooks": [{}]}}]"#, RIGHT.replace("\"timeout\": 2", "\"timeout\": 0.2")),
+    format!(r#"[{{"hooks": [{RIGHT}]}}]"#)
+)]
+#[case::a_longer_limit(
+    "Stop",
+    format!(r#"[{{"hooks": [{}]}}]"#, RIGHT.replace("\"timeout\": 2", "\"timeout\": 9")),
+    format!(r#"[{{"hooks": [{}]}}]"#, RIGHT.replace("\"timeout\": 2", "\"timeout\": 9"))
+)]
+#[case::another_agent(
+    "Stop",
+    format!(r#"[{{"hooks": [{}]}}]"#, RIGHT.replace("\"claude-code\"", "\"clod\"")),
+    format!(r#"[{{"hooks": [{RIGHT}]}}]"#)
+)]
+#[case::behind_a_prefix(
+    "Stop",
+    r#"[{"hooks": [{"command": "env", "args": ["A=1", "remembrancer-hook"]}]}]"#.to_owned(),
+    r#"[{"hooks": [{"command": "env", "args": ["A=1", "/opt/r/remembrancer-hook"]}]}]"#.to_owned()
+)]
+#[case::in_a_shell_and_twice(
+    "Stop",
+    format!(r#"[{{"hooks": [{{"command": "timeout 1 sh -c '/old/remembrancer-hook --agent claude-code'"}}, {RIGHT}]}}]"#),
+    r#"[{"hooks": [{"command": "timeout 1 sh -c '/opt/r/remembrancer-hook --agent claude-code'"}]}]"#.to_owned()
+)]
+fn what_is_wrong_is_mended_and_what_is_others_stays(#[case] event: &str, #[case] before: String, #[case] expected: String) {
+    let hooks = mended(&format!("{{\"{event}\": {before}}}"));
+    let expected: Value = serde_json::from_str(&expected).unwrap();
+    assert_eq!(hooks[event], expected);
+}
+
+#[test]
+fn an_entry_at_an_event_that_is_not_answered_goes() {
+    let hooks = mended(&format!(
+        r#"{{"PreToolUse": [{{"hooks": [{LINT}, {RIGHT}]}}], "Start": [{{"hooks": [{RIGHT}]}}]}}"#
+    ));
+    let left: Value = serde_json::from_str(&format!(r#"[{{"hooks": [{LINT}]}}]"#)).unwrap();
+    assert_eq!((&hooks["PreToolUse"], hooks.get("Start")), (&left, None));
+}
+
+#[test]
+fn mending_keeps_comments_and_layout() {
+    let before = "{\n  // mine\n  \"hooks\": {\n    \"Stop\": [ /* both */\n      { \"hooks\": [ { \"command\": \"lint\" }, // first\n        { \"command\": \"/old/remembrancer-hook\", \"args\": [ \"--agent\" , \"claude-code\" ], \"timeout\": 0 /* at once */ } ] }\n    ]\n  }\n}\n";
+    let text = registered(before, "claude-code");
+    let mended = before.replace("/old/", "/opt/r/").replace("\"timeout\": 0", "\"timeout\": 2");
+    let (stop, _) = mended.split_once("    ]\n").unwrap();
+    assert!(text.starts_with(stop), "{text}");
+}

@@ -51,7 +51,7 @@ fn a_new_file_is_private_and_its_folder_goes_with_it() {
     assert_eq!(mode(&path), 0o600);
     assert_eq!(fs_err::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     let file = SettingsFile::read(&path, uid()).unwrap();
-    file.change_to(None).unwrap().with_folder().apply().unwrap();
+    file.change_to(None).unwrap().with_folders(1).apply().unwrap();
     assert!(!path.parent().unwrap().exists());
 }
 

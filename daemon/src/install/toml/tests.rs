@@ -72,3 +72,51 @@ fn what_is_wrong_is_named_with_its_place(#[case] text: &str, #[case] expected: &
     let said = register(text, Agent::CODEX, PROGRAM).unwrap_err().to_string();
     assert!(said.starts_with(expected), "{said}");
 }
+
+const RIGHT: &str =
+    "[[hooks.EVENT.hooks]]\ntype = \"command\"\ncommand = \"/opt/r/remembrancer-hook --agent codex\"\ntimeout = 2\n";
+const LINT: &str = "[[hooks.EVENT.hooks]]\ncommand = \"lint\" # mine\n";
+
+/// Tables at an event, from their parts.
+fn tables(event: &str, parts: &[&str]) -> String {
+    parts.concat().replace("EVENT", event)
+}
+
+#[rstest]
+#[case::two_in_a_group("Stop", &["[[hooks.EVENT]]\n", RIGHT, LINT, RIGHT], &["[[hooks.EVENT]]\n", RIGHT, LINT])]
+#[case::two_groups("Stop", &["[[hooks.EVENT]]\n", RIGHT, "[[hooks.EVENT]]\n", RIGHT], &["[[hooks.EVENT]]\n", RIGHT])]
+#[case::another_matcher(
+    "SessionStart",
+    &["[[hooks.EVENT]]\nmatcher = \"startup\" # mine\n", RIGHT],
+    &["[[hooks.EVENT]]\nmatcher = \"compact|resume\" # mine\n", RIGHT]
+)]
+#[case::the_matcher_of_others(
+    "SessionStart",
+    &["[[hooks.EVENT]]\nmatcher = \"startup\"\n", LINT, RIGHT],
+    &["[[hooks.EVENT]]\nmatcher = \"startup\"\n", LINT, "\n[[hooks.EVENT]]\nmatcher = \"compact|resume\"\n\n", RIGHT]
+)]
+fn what_is_wrong_is_mended_and_what_is_others_stays(#[case] event: &str, #[case] before: &[&str], #[case] expected: &[&str]) {
+    let text = register(&tables(event, before), Agent::CODEX, PROGRAM).unwrap();
+    let expected = tables(event, expected);
+    assert!(text.starts_with(&expected), "{text}");
+    assert_eq!(register(&text, Agent::CODEX, PROGRAM).unwrap(), text);
+}
+
+#[rstest]
+#[case::a_short_limit("timeout = 0.1 # short")]
+#[case::another_agent("timeout = 2 # short")]
+fn values_are_mended_and_their_comments_stay(#[case] limit: &str) {
+    let before = format!(
+        "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = \"nice '/old place/remembrancer-hook' --agent claude-code\" # nice\n{limit}\n"
+    );
+    let text = register(&before, Agent::CODEX, PROGRAM).unwrap();
+    let expected = "command = \"nice /opt/r/remembrancer-hook --agent codex\" # nice\ntimeout = 2 # short\n";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn an_entry_at_an_event_that_is_not_answered_goes_and_one_without_a_group_is_given_its_own() {
+    let before = tables("PreToolUse", &["[[hooks.EVENT]]\n", RIGHT]) + "[[hooks.Stop]]\ncommand = \"remembrancer-hook\"\n";
+    let values = |text: &str| register(text, Agent::CODEX, PROGRAM).unwrap().parse::<toml::Table>().unwrap();
+    assert_eq!(values(&before), values(""));
+}

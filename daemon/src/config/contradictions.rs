@@ -1,0 +1,72 @@
+//! Settings that are valid and that make no sense together: told by `doctor`, and followed as they stand.
+
+use super::{Config, Transcripts};
+
+impl Config {
+    /// Each contradiction, with what to do. They are followed all the same: what leaves out goes before what adds.
+    pub(crate) fn contradictions(&self) -> Vec<(String, String)> {
+        let Transcripts {
+            folders,
+            usual_folders,
+            without,
+            exclude,
+            newest: _,
+            rescan: _,
+        } = &self.transcripts;
+        let mut found = Vec::new();
+        for agent in without {
+            if folders.iter().any(|root| root.agent == *agent) {
+                let id = agent.id();
+                let contradiction = format!(
+                    "`transcripts.folders` names folders of {id}, and `transcripts.without` leaves {id} out: they are not read"
+                );
+                found.push((contradiction, format!("take {id} out of one of them")));
+            }
+        }
+        for root in folders {
+            if let Some(path) = exclude.iter().find(|path| root.folder.starts_with(path)) {
+                let contradiction = format!(
+                    "`transcripts.folders` names {}, and `transcripts.exclude` leaves {} out: it is not read",
+                    root.folder.display(),
+                    path.display()
+                );
+                found.push((contradiction, "take it out of one of them".to_owned()));
+            }
+        }
+        if !usual_folders && folders.is_empty() {
+            let contradiction =
+                "`transcripts.usual_folders` is false, and `transcripts.folders` names none: nothing is read".to_owned();
+            found.push((contradiction, "name folders, or set it to true".to_owned()));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::none("", &[])]
+    #[case::others("folders = { codex = [\"/x\"] }\nwithout = [\"claude-code\"]\nexclude = [\"/x/y\"]", &[])]
+    #[case::named_and_left_out("folders = { codex = [\"/x\"] }\nwithout = [\"codex\"]", &["folders of codex"])]
+    #[case::named_and_excluded("folders = { codex = [\"/x/y\"] }\nexclude = [\"/x\"]", &["names /x/y"])]
+    #[case::nothing_at_all("usual_folders = false", &["nothing is read"])]
+    fn what_makes_no_sense_together_is_told(#[case] keys: &str, #[case] expected: &[&str]) {
+        let text = format!("[transcripts]\n{keys}\n");
+        let config = Config::parse(Path::new("config.toml"), &text, Path::new("/home/ada")).unwrap();
+        let found = config.contradictions();
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        assert!(
+            found
+                .iter()
+                .zip(expected)
+                .all(|((found, _), expected)| found.contains(expected)),
+            "{found:?}"
+        );
+    }
+}
