@@ -129,8 +129,8 @@ fn make_daily(database: &Path, keep: usize, pace: &mut dyn FnMut() -> ControlFlo
     let old: Vec<PathBuf> = backups(database, true).into_iter().filter(|path| *path != target).collect();
     let too_many = (old.len() + 1).saturating_sub(keep);
     let spared = far_richer(&old, contents.episodes, clock::now());
-    let going = old.iter().filter(|path| Some(*path) != spared).take(too_many);
-    going.into_iter().try_for_each(|path| remove_copy(path))?;
+    let mut going = old.iter().filter(|path| Some(*path) != spared).take(too_many);
+    going.try_for_each(|path| remove_copy(path))?;
     Ok(())
 }
 

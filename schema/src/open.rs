@@ -84,7 +84,8 @@ fn read_through(path: &Path) -> std::io::Result<()> {
 fn open_whole(path: &Path) -> Result<OpenedWriter, OpenError> {
     vec_extension::register().map_err(OpenError::at(path, "register the vector extension for"))?;
     prepare_folder(path)?;
-    refuse_what_is_no_file(path)?;
+    refuse_among(&READ, path)?;
+    refuse_among(&WRITTEN, path)?;
     let lock = lock_file(path)?;
     finish_restore(path)?;
     recovery::finish(path).map_err(|source| OpenError::Io {
@@ -141,12 +142,17 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, OpenError> {
     Ok(db)
 }
 
-/// What SQLite keeps beside a database, and what we do: each is opened by its name.
-const OPENED: [&str; 6] = ["", "-wal", "-shm", "-journal", ".lock", ".journal"];
+/// What SQLite opens of a database, and what a writer of ours does.
+const READ: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+const WRITTEN: [&str; 2] = [".lock", ".journal"];
 
-/// A pipe in the place of a file would be waited for without an end.
+/// A pipe in the place of a file that is read would be waited for without an end.
 pub(crate) fn refuse_what_is_no_file(path: &Path) -> Result<(), OpenError> {
-    let refused = OPENED.iter().find_map(|suffix| {
+    refuse_among(&READ, path)
+}
+
+fn refuse_among(suffixes: &[&str], path: &Path) -> Result<(), OpenError> {
+    let refused = suffixes.iter().find_map(|suffix| {
         let path = with_suffix(path, suffix);
         let what = system::other_than_a_file(&path)?;
         Some(OpenError::NotAFile { path, what })

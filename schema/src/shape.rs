@@ -113,7 +113,8 @@ fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
 }
 
 fn is_kept_by_another(name: &str) -> bool {
-    name != VOCABULARY && OF_VIRTUAL_TABLES.iter().any(|begin| name.starts_with(begin))
+    let table = name.strip_prefix("sqlite_autoindex_").unwrap_or(name);
+    table != VOCABULARY && OF_VIRTUAL_TABLES.iter().any(|begin| table.starts_with(begin))
 }
 
 /// A statement without what says nothing: blanks, quotes around names, and the dimension of vectors.

@@ -234,13 +234,19 @@ fn a_database_that_is_gone_beside_its_backup_is_no_first_start(#[case] is_empty:
     }
     let said = sandbox.run(&["status"]);
     let said = String::from_utf8_lossy(&said.stderr).into_owned();
-    assert!(said.contains("there was one") && said.contains("remove the whole folder"), "{said}");
+    assert!(
+        said.contains("there was one") && said.contains("remove the whole folder"),
+        "{said}"
+    );
     let paused = sandbox.run(&["pause"]);
     assert!(!paused.status.success(), "no command makes an empty memory in its place");
     let (daemon, status) = start_on_damage(&sandbox);
     assert_eq!(status["recovery"]["backup"], made["path"]);
     let notices = status["notices"].to_string();
-    assert!(notices.contains("it was gone or empty") && notices.contains("backup"), "{notices}");
+    assert!(
+        notices.contains("it was gone or empty") && notices.contains("backup"),
+        "{notices}"
+    );
     sandbox.json(&["resume"]);
     daemon.flush();
     eventually("the transcripts to be read again", PATIENCE, || {
