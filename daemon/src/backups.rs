@@ -139,12 +139,11 @@ fn far_richer(backups: &[PathBuf], episodes: u64, now: UnixMillis) -> Option<&Pa
     let is_recent = |path: &&PathBuf| {
         made_at(path).is_some_and(|made| u128::from((now.0 - made.0).max(0).unsigned_abs()) < SPARED_FOR.as_millis())
     };
-    let held = |path| Contents::of(path).ok().map(|contents| (contents.episodes, path));
-    let (most, richest) = backups
+    let held = backups
         .iter()
         .filter(is_recent)
-        .filter_map(held)
-        .max_by_key(|(held, _)| *held)?;
+        .filter_map(|path| Some((Contents::of(path).ok()?.episodes, path)));
+    let (most, richest) = held.max_by_key(|(held, _)| *held)?;
     (most > episodes.saturating_mul(FAR_MORE)).then_some(richest)
 }
 

@@ -15,8 +15,13 @@ fn spoil(copy: &Path, sql: &str) {
 }
 
 fn told(error: &dyn Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |told, cause| format!("{told}: {cause}"))
+    let mut told = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        told = format!("{told}: {deeper}");
+        cause = deeper.source();
+    }
+    told
 }
 
 /// The copy is refused, in these words, and all is as it was before.
