@@ -33,6 +33,11 @@ const LOOK: Duration = Duration::from_mins(10);
 const REST: Duration = Duration::from_millis(10);
 /// What must stay free beside a backup, in bytes.
 pub(crate) const ROOM_LEFT: u64 = 256 * 1024 * 1024;
+/// A daily backup that holds more than so many times what the new one holds is not rotated out for it: a memory that was made anew, or
+/// begun anew by mistake, would push out what there was.
+const FAR_MORE: u64 = 2;
+/// For how long: beyond that, what retention removed would never leave the backups.
+const SPARED_FOR: Duration = Duration::from_hours(30 * 24);
 /// A moment in a backup's name: sorts as it passes, and is a name everywhere.
 const STAMP: &str = "%Y-%m-%dT%H%M%SZ";
 
@@ -111,7 +116,7 @@ pub(crate) fn make(
     Ok(json!({"path": target, "bytes": contents.bytes, "episodes": contents.episodes, "schema_version": contents.schema_version}))
 }
 
-/// Makes a daily backup; then there are at most `keep` of them.
+/// Makes a daily backup; then there are at most `keep` of them, and one more where the one that is kept is not the richest.
 fn make_daily(database: &Path, keep: usize, pace: &mut dyn FnMut() -> ControlFlow<()>) -> Result<(), BackupError> {
     let target = backup_path(database, &stamp(clock::now()), true);
     let copy = copy(database, &target, pace)?;
@@ -119,12 +124,27 @@ fn make_daily(database: &Path, keep: usize, pace: &mut dyn FnMut() -> ControlFlo
         path: target.clone(),
         source,
     };
-    copy.put_at(&target).map_err(failed)?;
+    let contents = copy.put_at(&target).map_err(failed)?;
     // Only now: whoever kills this keeps one more, not one less.
     let old: Vec<PathBuf> = backups(database, true).into_iter().filter(|path| *path != target).collect();
     let too_many = (old.len() + 1).saturating_sub(keep);
-    old.iter().take(too_many).try_for_each(|path| remove_copy(path))?;
+    let spared = far_richer(&old, contents.episodes, clock::now());
+    let mut going = old.iter().filter(|path| Some(*path) != spared).take(too_many);
+    going.try_for_each(|path| remove_copy(path))?;
     Ok(())
+}
+
+/// The backup that holds most of these, the newest of equals, if it holds far more than `episodes` and is recent at `now`.
+fn far_richer(backups: &[PathBuf], episodes: u64, now: UnixMillis) -> Option<&PathBuf> {
+    let is_recent = |path: &&PathBuf| {
+        made_at(path).is_some_and(|made| u128::from((now.0 - made.0).max(0).unsigned_abs()) < SPARED_FOR.as_millis())
+    };
+    let held = backups
+        .iter()
+        .filter(is_recent)
+        .filter_map(|path| Some((Contents::of(path).ok()?.episodes, path)));
+    let (most, richest) = held.max_by_key(|(held, _)| *held)?;
+    (most > episodes.saturating_mul(FAR_MORE)).then_some(richest)
 }
 
 /// Whether the last daily backup of `database` is old enough at `now`, and something has changed since.
@@ -287,79 +307,4 @@ impl Backups {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use remembrancer_schema::Writer;
-
-    use super::*;
-
-    const NOW: UnixMillis = UnixMillis(1_795_836_770_500);
-
-    fn go_on() -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-
-    #[test]
-    fn a_moment_stands_in_the_name_and_is_read_from_it() {
-        let path = backup_path(Path::new("/d/memory.db"), &stamp(NOW), true);
-        assert_eq!(path, Path::new("/d/backups/memory-2026-11-28T033250Z-daily.db"));
-        assert_eq!(made_at(&path), Some(UnixMillis(NOW.0 / 1_000 * 1_000)));
-        assert_eq!(made_at(&backup_path(Path::new("/d/memory.db"), &stamp(NOW), false)), None);
-    }
-
-    #[test]
-    fn never_more_daily_ones_than_are_kept_and_the_user_s_stay() {
-        let place = tempfile::tempdir().unwrap();
-        let database = place.path().join("memory.db");
-        let _writer = Writer::open(&database).unwrap();
-        let made = make(&database, None, &mut go_on).unwrap();
-        for number in 1..6 {
-            let old = backup_path(&database, &format!("2026-01-0{number}T000000Z"), true);
-            fs_err::copy(made["path"].as_str().unwrap(), old).unwrap();
-        }
-        make_daily(&database, 3, &mut go_on).unwrap();
-        let daily = backups(&database, true);
-        let kept: BTreeSet<String> = daily.iter().map(|path| path.display().to_string()).collect();
-        assert_eq!(kept.len(), 3);
-        assert!(kept.iter().any(|path| path.contains("2026-01-05")) && kept.iter().any(|path| path.contains("2026-01-04")));
-        assert_eq!(backups(&database, false).len(), 4);
-        assert_eq!(status(&database)["count"], 4);
-    }
-
-    #[test]
-    fn one_is_due_a_day_later_also_after_the_clock_was_set_back() {
-        let place = tempfile::tempdir().unwrap();
-        let database = place.path().join("memory.db");
-        let mut writer = Writer::open(&database).unwrap();
-        let day = Duration::from_hours(24);
-        let later = |hours: i64| UnixMillis(clock::now().0 + hours * 3_600_000);
-        assert!(is_due(&database, day, later(0)), "there is none");
-        make_daily(&database, 3, &mut go_on).unwrap();
-        assert!(!is_due(&database, day, later(25)), "nothing has changed");
-        writer.exclude_path("/secret", later(0)).unwrap();
-        assert!(!is_due(&database, day, later(1)) && is_due(&database, day, later(25)));
-        // The clock stood a month ahead.
-        let made = backups(&database, true).pop().unwrap();
-        fs_err::copy(&made, backup_path(&database, &stamp(later(24 * 30)), true)).unwrap();
-        assert!(!is_due(&database, day, later(1)) && is_due(&database, day, later(25)));
-    }
-
-    #[test]
-    fn tc_40_a_place_that_cant_be_written_fails_and_takes_nothing_away() {
-        let place = tempfile::tempdir().unwrap();
-        let database = place.path().join("memory.db");
-        let _writer = Writer::open(&database).unwrap();
-        // A file where the folder should be: root may write everywhere else.
-        fs_err::write(place.path().join("backups"), "in the way").unwrap();
-        let error = make_daily(&database, 3, &mut go_on).unwrap_err();
-        assert!(with_causes(&error).contains("backups"), "{}", with_causes(&error));
-        let target = place.path().join("letter.txt");
-        fs_err::write(&target, "dear reader").unwrap();
-        let error = make(&database, Some(&target), &mut go_on).unwrap_err();
-        assert!(matches!(error, BackupError::InTheWay(_)), "{error:?}");
-        assert_eq!(fs_err::read_to_string(&target).unwrap(), "dear reader");
-        let error = make(&database, Some(&target.join("below-a-file.db")), &mut go_on).unwrap_err();
-        assert!(matches!(error, BackupError::Copy { .. }), "{error:?}");
-    }
-}
+mod tests;

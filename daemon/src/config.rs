@@ -18,6 +18,7 @@ use remembrancer_processor::embed::DeviceChoice;
 use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::recall::{RRF, RecallSettings, V2};
 
+use crate::files::read_text;
 use crate::retention::Bounds;
 use crate::roots::Root;
 
@@ -119,7 +120,7 @@ impl Config {
     /// # Errors
     /// [`ConfigError`], naming the file, the line or key, and the remedy.
     pub fn load(path: &Path, home: &Path) -> Result<Self, ConfigError> {
-        match fs_err::read_to_string(path) {
+        match read_text(path) {
             Ok(text) => Self::parse(path, &text, home),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::parse(path, "", home),
             Err(source) => Err(ConfigError::Read {

@@ -46,6 +46,29 @@ pub(crate) fn private_folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// What the file at `path` holds. What is no file is refused: a pipe would be waited for without an end, and a device may have none.
+///
+/// # Errors
+/// The file system's error, or what is there instead of a file; each names the path.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    match system::other_than_a_file(&fs_err::metadata(path)?) {
+        None => fs_err::read(path),
+        Some(what) => Err(Error::new(
+            ErrorKind::InvalidInput,
+            format!("{} is {what}, and no file; move it away", path.display()),
+        )),
+    }
+}
+
+/// As [`read`], as text.
+///
+/// # Errors
+/// As [`read`]; where it is not UTF-8.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    let not_text = |error: std::string::FromUtf8Error| Error::new(ErrorKind::InvalidData, format!("{}: {error}", path.display()));
+    String::from_utf8(read(path)?).map_err(not_text)
+}
+
 /// Whether there is nothing at `path`: the system says so. Where it only can't tell, for want of permission or by an error of the disk,
 /// what was there may be there still.
 pub(crate) fn is_gone(path: &Path) -> bool {

@@ -50,6 +50,8 @@ mod reranker;
 mod restoring;
 mod retention;
 mod roots;
+#[cfg(test)]
+mod sample_rows;
 mod scan;
 mod server;
 mod single;

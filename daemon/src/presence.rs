@@ -3,7 +3,7 @@
 //! A socket file that is gone (a runtime folder that was cleaned) is made again, at once where the system tells of it, else at
 //! the next look. One that a service manager made is the manager's to make again: until it does, the daemon listens at the next
 //! place where hooks look. A database that is gone or was replaced ends the daemon with its name: what it would store from then on
-//! would be lost, and the next start reads the transcripts anew.
+//! would be lost, and the next start makes it anew from the latest backup and the transcripts.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl Presence {
             _ => {}
         }
         Err(std::io::Error::other(format!(
-            "{} was removed or replaced under the running daemon; start it again, and it reads the transcripts anew",
+            "{} was removed or replaced under the running daemon; start it again, and it makes the memory anew from the latest backup and the transcripts",
             self.database.display()
         )))
     }

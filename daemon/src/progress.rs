@@ -1,7 +1,7 @@
 //! What the daemon has done and is doing, for `status`: counters and latest problems, written by the threads, read by the
 //! server. Never a heartbeat: only progress counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -98,6 +98,8 @@ pub(crate) struct Progress {
     scan_problems: Mutex<Vec<ScanProblem>>,
     unknown_files: Mutex<BTreeMap<String, (u64, PathBuf)>>,
     file_problems: Mutex<BTreeMap<PathBuf, String>>,
+    /// Transcripts on which the store or the program failed, left out until the next start.
+    left_out: Mutex<BTreeSet<PathBuf>>,
     elsewhere: Mutex<BTreeMap<&'static str, PathBuf>>,
     part_problems: Mutex<BTreeMap<Part, String>>,
     recalls: Mutex<RecallStatistics>,
@@ -275,9 +277,16 @@ impl Progress {
         lock(&self.file_problems).insert(path.to_owned(), problem);
     }
 
+    /// The store or the program failed on what a transcript holds: it is left out until the next start.
+    pub(crate) fn left_out(&self, path: &Path, problem: String) {
+        lock(&self.left_out).insert(path.to_owned());
+        self.add_file_problem(path, problem);
+    }
+
     /// It can be (again), or is no concern of ours any more.
     pub(crate) fn clear_file_problem(&self, path: &Path) {
         lock(&self.file_problems).remove(path);
+        lock(&self.left_out).remove(path);
     }
 
     /// What can't be read or written now, one line each.
@@ -341,6 +350,14 @@ impl Progress {
                 "watcher",
                 "the system's file watcher can't be used: changes are looked for at intervals, and found later",
             ));
+        }
+        if let left_out @ 1.. = lock(&self.left_out).len() {
+            let what = match left_out {
+                1 => "a transcript is left out".to_owned(),
+                more => format!("{more} transcripts are left out"),
+            };
+            let why = format!("{what} until the next start, since the store or the program failed on what is in it");
+            findings.push(Finding::new(State::Degraded, "ingest", why));
         }
         if self.is_damaged() {
             findings.push(Finding::new(State::Degraded, "store", "damage was found since the start"));
@@ -415,6 +432,24 @@ mod tests {
         assert!(progress.is_damaged() && progress.problems().len() == 1);
         progress.found_whole();
         assert!(!progress.is_damaged() && progress.problems().is_empty());
+    }
+
+    #[test]
+    fn what_the_store_refuses_for_good_is_a_degradation_until_it_is_read() {
+        let progress = Progress::default();
+        let states = || {
+            let found = progress.findings(monotonic_ns(), 0);
+            found.iter().map(|finding| (finding.part, finding.state)).collect::<Vec<_>>()
+        };
+        progress.add_file_problem(Path::new("/a"), "can't be read now".to_owned());
+        assert_eq!(states(), []);
+        progress.left_out(Path::new("/a"), "refused, twice".to_owned());
+        progress.left_out(Path::new("/b"), "refused, twice".to_owned());
+        assert_eq!(states(), [("ingest", State::Degraded)]);
+        assert!(progress.findings(monotonic_ns(), 0)[0].why.starts_with("2 transcripts"));
+        progress.clear_file_problem(Path::new("/a"));
+        progress.clear_file_problem(Path::new("/b"));
+        assert_eq!((states(), progress.problems().len()), (vec![], 0));
     }
 
     #[test]

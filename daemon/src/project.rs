@@ -12,6 +12,7 @@ use std::time::Duration;
 use remembrancer_processor::ingest::{redact, redact_folder};
 use remembrancer_schema::{ProjectId, QueryError, Reader};
 
+use crate::files::read_text;
 use crate::git;
 
 /// What is known of a working directory's project.
@@ -183,8 +184,8 @@ impl Repository {
         } else {
             linked_git_folder(work_tree, &dot_git)?
         };
-        let common = fs_err::read_to_string(git.join("commondir"))
-            .map_or_else(|_| git.clone(), |relative| normalise(&git.join(relative.trim())));
+        let common =
+            read_text(&git.join("commondir")).map_or_else(|_| git.clone(), |relative| normalise(&git.join(relative.trim())));
         Some(Self {
             work_tree: work_tree.to_owned(),
             common,
@@ -192,7 +193,7 @@ impl Repository {
     }
 
     fn origin(&self) -> Option<String> {
-        let config = fs_err::read_to_string(self.common.join("config")).ok()?;
+        let config = read_text(&self.common.join("config")).ok()?;
         let mut in_origin = false;
         for line in config.lines().map(str::trim) {
             if line.starts_with('[') {
@@ -210,7 +211,7 @@ impl Repository {
 
 /// Follows a worktree's `.git` file (`gitdir: …`, absolute or relative).
 fn linked_git_folder(work_tree: &Path, dot_git: &Path) -> Option<PathBuf> {
-    let text = fs_err::read_to_string(dot_git).ok()?;
+    let text = read_text(dot_git).ok()?;
     let target = text.strip_prefix("gitdir:")?.trim();
     Some(normalise(&work_tree.join(target)))
 }

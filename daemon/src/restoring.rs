@@ -41,9 +41,22 @@ pub(crate) enum RestoringError {
     /// It failed; the memory is as it was.
     #[error(transparent)]
     Restore(#[from] RestoreError),
-    /// The restored memory can't be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
+    /// The restored memory can't be opened for now.
+    #[error("the copy is in its place, and can't be opened yet; the next start goes on{}", told_aside(set_aside.as_deref()))]
+    Open {
+        /// Where what was there before is.
+        set_aside: Option<PathBuf>,
+        /// Why.
+        #[source]
+        source: OpenError,
+    },
+}
+
+fn told_aside(set_aside: Option<&Path>) -> String {
+    set_aside.map_or_else(String::new, |aside| {
+        let aside = aside.display();
+        format!("; the memory that was there is {aside}, and `remembrancer restore {aside}` goes back to it")
+    })
 }
 
 /// What a copy holds that is whole and of a version that this program reads.
@@ -73,7 +86,8 @@ pub(crate) struct Done {
     pub(crate) forgotten: u64,
 }
 
-/// Puts `copy`, which holds `contents`, in the place of `database`, and has it follow the journal of what was decided since.
+/// Puts `copy`, which holds `contents`, in the place of `database`, and has it follow the journal of what was decided since. That it
+/// can be opened there is tried before.
 ///
 /// # Errors
 /// [`RestoringError`]; the memory is as it was, but for [`RestoringError::Open`]: then the next start does the rest.
@@ -88,13 +102,23 @@ pub(crate) fn restore_copy(database: &Path, copy: &Path, contents: &Contents) ->
         });
     }
     let restored = restore(database, copy, &stamp(clock::now()))?;
+    match begin(database) {
+        Ok(present) => Ok(Done {
+            restored,
+            forgotten: contents.episodes.saturating_sub(present),
+        }),
+        Err(source) => Err(RestoringError::Open {
+            set_aside: restored.set_aside,
+            source,
+        }),
+    }
+}
+
+/// Opens what was restored, which follows the journal, and gives how many episodes are left of it.
+fn begin(database: &Path) -> Result<u64, OpenError> {
     let mut writer = Writer::open(database)?;
     // What was passed over while it was kept out, or was asked to be read again since the copy was made, is to be read.
     writer.add_counter(REREADS_WANTED, 1).ok();
     writer.close().ok();
-    let present = Contents::of(database)?.episodes;
-    Ok(Done {
-        restored,
-        forgotten: contents.episodes.saturating_sub(present),
-    })
+    Ok(Contents::of(database)?.episodes)
 }

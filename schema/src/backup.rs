@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{CopyError, OpenError};
 use crate::open;
 use crate::units::UnixMillis;
-use crate::{migrate, system, vec_extension};
+use crate::{integrity, migrate, system, vec_extension};
 
 /// Pages copied between two looks at the pace: 2 MB.
 const STEP_PAGES: i32 = 256;
@@ -137,10 +137,31 @@ impl Contents {
     /// The same, after a look through all of it.
     ///
     /// # Errors
-    /// [`CopyError::Damaged`] where it is not whole; [`CopyError::Open`].
+    /// [`CopyError::Damaged`] where it is not whole, or holds what this program never makes; [`CopyError::Missing`],
+    /// [`CopyError::NoCopy`], [`CopyError::Open`]. Each speaks of a copy, and not of the memory.
     pub fn of_whole(path: &Path) -> Result<Self, CopyError> {
-        let db = open_as_it_is(path).map_err(|error| CopyError::Open(Box::new(error)))?;
+        let db = open_as_it_is(path).map_err(of_a_copy)?;
         look_through(&db, path)
+    }
+}
+
+/// Why a copy can't be opened. What there is to be done about the memory is nothing to be done about a copy.
+fn of_a_copy(error: OpenError) -> CopyError {
+    match error {
+        OpenError::Missing { path } => CopyError::Missing { path },
+        OpenError::Corrupt { path, detail } => CopyError::NoCopy {
+            path,
+            why: format!("it is damaged, or no database ({detail})"),
+        },
+        OpenError::Foreign { path } => CopyError::NoCopy {
+            path,
+            why: "it is another program's database".to_owned(),
+        },
+        OpenError::NotAFile { path, what } => CopyError::NoCopy {
+            path,
+            why: format!("it is {what}"),
+        },
+        error => CopyError::Open(Box::new(error)),
     }
 }
 
@@ -188,7 +209,7 @@ fn look_through(db: &Connection, path: &Path) -> Result<Contents, CopyError> {
     };
     let told = |error: rusqlite::Error| damaged(crate::SqliteError::from(error).to_string());
     // The full-text index is made anew at the next opening.
-    match open::look_through(db).map_err(told)?.damage {
+    match integrity::look_through(db).map_err(told)?.damage {
         Some(finding) => Err(damaged(finding)),
         None => contents(db).map_err(told),
     }
@@ -227,6 +248,7 @@ pub(crate) fn open_as_it_is(path: &Path) -> Result<Connection, OpenError> {
     if !path.exists() {
         return Err(OpenError::Missing { path: path.to_owned() });
     }
+    open::refuse_what_is_no_file(path)?;
     let db = plain(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(OpenError::at(path, "open"))?;
     match open::inspect(&db, path) {
         Ok(0) => Err(OpenError::Corrupt {

@@ -8,9 +8,10 @@ use rusqlite::{Connection, named_params};
 use crate::damage::Damage;
 use crate::error::QueryError;
 use crate::ids::EpisodeId;
+use crate::integrity::{broken_reference, is_about_index, quick_check};
 use crate::migrate::meta;
-use crate::open::{is_about_index, quick_check};
 use crate::query::Reader;
+use crate::shape;
 use crate::vector_code::{bit_code, from_bytes};
 use crate::write::{INDEX_ANALYSIS, Writer, current_model, insert_code, rebuild_codes, remove_code};
 
@@ -37,7 +38,8 @@ struct Unsound {
 }
 
 impl Reader {
-    /// What SQLite's quick check finds damaged, the worst, in its words; `None` where the database is whole. It reads all of it.
+    /// What SQLite's quick check finds damaged, the worst, in its words, else what of the schema is not ours, or a row that refers to
+    /// none; `None` where the database is whole. It reads all of it.
     ///
     /// # Errors
     /// What SQLite reports but for damage.
@@ -50,7 +52,11 @@ impl Reader {
             }
             Err(error) => return Err(error),
         };
-        let findings = findings.into_iter().filter(|finding| finding != "ok");
+        let mut findings: Vec<String> = findings.into_iter().filter(|finding| finding != "ok").collect();
+        findings.extend(self.run("look at the schema", shape::difference)?);
+        if findings.iter().all(|finding| is_about_index(finding)) {
+            findings.extend(self.run("look at what rows refer to", broken_reference)?);
+        }
         let of = |finding: &String| {
             if is_about_index(finding) {
                 Damage::Index
@@ -59,6 +65,7 @@ impl Reader {
             }
         };
         Ok(findings
+            .into_iter()
             .map(|finding| (of(&finding), finding))
             .max_by_key(|(damage, _)| *damage))
     }

@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 use rusqlite::ffi::SQLITE_CORRUPT_VTAB;
 
-use crate::kept;
 use crate::sqlite_error::SqliteError;
+use crate::system;
+use remedy::{corrupt_remedy, future_remedy, lost_remedy};
+
+mod remedy;
 
 /// Why the store could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +21,22 @@ pub enum OpenError {
     Missing {
         /// The database.
         path: PathBuf,
+    },
+    /// There is none, or an empty one, though something beside it says that there was one; it can be made anew.
+    #[error("there is no memory at {}, or an empty one, though {} says that there was one: {}", .path.display(), .beside.display(), lost_remedy(.path))]
+    Lost {
+        /// The database.
+        path: PathBuf,
+        /// What lies beside it.
+        beside: PathBuf,
+    },
+    /// Something that can't be opened as a file is in its place.
+    #[error("{} is {what}, and no file: move it away", .path.display())]
+    NotAFile {
+        /// What was to be opened.
+        path: PathBuf,
+        /// What it is, such as `a folder`.
+        what: &'static str,
     },
     /// A folder or file could not be made or made private.
     #[error("cannot {act} {}", .path.display())]
@@ -129,11 +148,26 @@ impl OpenError {
                 act,
                 source: source.into(),
             },
-            _ => Self::Sqlite {
-                path,
-                act,
-                source: source.into(),
+            code => match system::why_unopenable(&path).filter(|_| code == Some(ErrorCode::CannotOpen)) {
+                Some(source) => Self::Io { act, path, source },
+                None => Self::Sqlite {
+                    path,
+                    act,
+                    source: source.into(),
+                },
             },
+        }
+    }
+
+    /// The same while a database is opened whose schema is ours: what its own rows forbid then is damage, which making it anew mends,
+    /// where a refusal would have no end.
+    pub(crate) fn of_rows<'a>(path: &'a Path, act: &'static str) -> impl Fn(rusqlite::Error) -> Self + 'a {
+        move |source| match source.sqlite_error_code() {
+            Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch) => Self::Corrupt {
+                path: path.to_owned(),
+                detail: format!("cannot {act} it: {}", SqliteError::from(source)),
+            },
+            _ => Self::sqlite(path, act, source),
         }
     }
 
@@ -151,31 +185,6 @@ impl OpenError {
     pub(crate) fn at<'a>(path: &'a Path, act: &'static str) -> impl Fn(rusqlite::Error) -> Self + 'a {
         move |source| Self::sqlite(path, act, source)
     }
-}
-
-fn corrupt_remedy(path: &Path) -> String {
-    let backup = if kept::backups(path, false).is_empty() {
-        ""
-    } else {
-        "run `remembrancer restore --latest` to go back to the last backup, or "
-    };
-    let path = path.display();
-    format!(
-        "{backup}start the daemon, which sets it aside and makes it anew from what can be read of it; or move it aside yourself \
-         (mv '{path}' '{path}.damaged'), and the daemon reads the transcripts anew"
-    )
-}
-
-fn future_remedy(path: &Path, backup: Option<&Path>) -> String {
-    let Some(backup) = backup else {
-        let path = path.display();
-        return format!("install the newer version again, or move it aside (mv '{path}' '{path}.newer')");
-    };
-    format!(
-        "install the newer version again, or stop the daemon and run `remembrancer restore --pre-migration` to go back to \
-         the copy made before the migration ({})",
-        backup.display()
-    )
 }
 
 /// Why a migration failed.
@@ -221,6 +230,20 @@ pub enum CopyError {
     /// What was to be copied can't be opened.
     #[error(transparent)]
     Open(Box<OpenError>),
+    /// There is no copy to go back to.
+    #[error("there is no copy at {}", .path.display())]
+    Missing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// What was to be gone back to is no copy of a memory.
+    #[error("{} is no copy of a memory: {why}", .path.display())]
+    NoCopy {
+        /// What was named.
+        path: PathBuf,
+        /// What it is.
+        why: String,
+    },
     /// What was copied, or was to be gone back to, is not whole.
     #[error("{} is damaged: {detail}", .path.display())]
     Damaged {

@@ -92,6 +92,33 @@ pub fn newest_first(database: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// What a memory can be made anew from, the newest first by the times in their names: backups, and what a restore replaced.
+pub(crate) fn fallbacks(database: &Path) -> Vec<PathBuf> {
+    let stamp = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let after = name.split_once(SET_ASIDE[0]).or_else(|| name.split_once('-'));
+        let stamp = after.map_or_else(String::new, |(_, stamp)| stamp.to_owned());
+        // What has no time in its name comes last.
+        (stamp.starts_with(|char: char| char.is_ascii_digit()), stamp)
+    };
+    let mut found = backups(database, false);
+    found.extend(replaced(database));
+    found.sort_by_cached_key(stamp);
+    found.reverse();
+    found
+}
+
+/// The memory that the last restore replaced, if it is still there.
+pub(crate) fn newest_set_aside(database: &Path) -> Option<PathBuf> {
+    replaced(database).pop()
+}
+
+/// What restores replaced, the oldest first.
+fn replaced(database: &Path) -> Vec<PathBuf> {
+    let of_restores = |path: &PathBuf| path.to_string_lossy().contains(SET_ASIDE[0]);
+    set_aside(database).into_iter().filter(of_restores).collect()
+}
+
 /// The newest copy that a migration made of a database that this version can open.
 pub fn newest_before_migration(database: &Path) -> Option<PathBuf> {
     let copies = migration_copies(database).into_iter().rev();

@@ -26,12 +26,15 @@ mod sqlite_error;
 
 mod backup;
 mod copy;
+mod integrity;
 mod journal;
 mod kept;
+mod lost;
 mod migrate;
 mod open;
 mod parting;
 mod restore;
+mod shape;
 mod system;
 mod vec_extension;
 mod vector_code;
@@ -92,6 +95,7 @@ pub use sqlite_error::SqliteError;
 pub use states::note_redaction;
 #[cfg(any(test, feature = "testing"))]
 pub use states::{damage_index, damage_vectors, make_analysis_older, make_older};
+pub use system::is_same_file;
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
 pub use vector_code::bit_code;
 pub use write::{RedactionStep, Writer};

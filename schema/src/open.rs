@@ -9,14 +9,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::ffi::SQLITE_CORRUPT_VTAB;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::copy::{migration_copies, with_suffix};
 use crate::error::OpenError;
+use crate::integrity::check_after_crash;
+use crate::lost;
 use crate::migrate::{self, LATEST};
 use crate::recovery;
 use crate::restore;
+use crate::shape;
 use crate::system;
 use crate::vec_extension;
 
@@ -82,6 +84,8 @@ fn read_through(path: &Path) -> std::io::Result<()> {
 fn open_whole(path: &Path) -> Result<OpenedWriter, OpenError> {
     vec_extension::register().map_err(OpenError::at(path, "register the vector extension for"))?;
     prepare_folder(path)?;
+    refuse_among(&READ, path)?;
+    refuse_among(&WRITTEN, path)?;
     let lock = lock_file(path)?;
     finish_restore(path)?;
     recovery::finish(path).map_err(|source| OpenError::Io {
@@ -89,14 +93,24 @@ fn open_whole(path: &Path) -> Result<OpenedWriter, OpenError> {
         path: path.to_owned(),
         source,
     })?;
+    // Before one is made: an empty memory in the place of one that is gone would be taken for all there ever was.
+    lost::refuse_if_gone(path)?;
     create_private(path)?;
     let mut db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(OpenError::at(path, "open"))?;
     db.busy_timeout(BUSY_TIMEOUT).map_err(OpenError::at(path, "open"))?;
     let found = inspect(&db, path)?;
+    if found == 0 {
+        lost::refuse_if_beside_others(path)?;
+    }
+    // Before anything is written: what hangs on a foreign trigger would be done by the first write.
+    shape::check(&db, path)?;
     writer_pragmas(&db, found).map_err(OpenError::at(path, "set up"))?;
     let index_damaged = found > 0 && check_after_crash(&db, path)?;
     migrate::migrate(&mut db, path, &mut |_, _| Ok(())).map_err(|source| migrate_error(path, source))?;
+    if found < LATEST {
+        shape::check(&db, path)?;
+    }
     migrate::set_meta(&db, CLEAN_SHUTDOWN, "0").map_err(OpenError::at(path, "write to"))?;
     for suffix in ["", "-wal", "-shm"] {
         tighten(&with_suffix(path, suffix), 0o600)?;
@@ -107,6 +121,8 @@ fn open_whole(path: &Path) -> Result<OpenedWriter, OpenError> {
 /// Opens for reading only: nothing is created beside SQLite's own `-shm`, nothing migrated.
 pub(crate) fn open_reader(path: &Path) -> Result<Connection, OpenError> {
     vec_extension::register().map_err(OpenError::at(path, "register the vector extension for"))?;
+    refuse_what_is_no_file(path)?;
+    lost::refuse_if_gone(path)?;
     // Where that can't be told, for want of permission, opening says why.
     if matches!(path.try_exists(), Ok(false)) {
         return Err(OpenError::Missing { path: path.to_owned() });
@@ -124,6 +140,24 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, OpenError> {
     }
     reader_pragmas(&db).map_err(OpenError::at(path, "set up"))?;
     Ok(db)
+}
+
+/// What SQLite opens of a database, and what a writer of ours does.
+const READ: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+const WRITTEN: [&str; 2] = [".lock", ".journal"];
+
+/// A pipe in the place of a file that is read would be waited for without an end.
+pub(crate) fn refuse_what_is_no_file(path: &Path) -> Result<(), OpenError> {
+    refuse_among(&READ, path)
+}
+
+fn refuse_among(suffixes: &[&str], path: &Path) -> Result<(), OpenError> {
+    let refused = suffixes.iter().find_map(|suffix| {
+        let path = with_suffix(path, suffix);
+        let what = system::other_than_a_file(&path)?;
+        Some(OpenError::NotAFile { path, what })
+    });
+    refused.map_or(Ok(()), Err)
 }
 
 /// Reads the header: refuses damage, other programs' files and newer versions; gives the schema version.
@@ -192,104 +226,14 @@ fn shared_pragmas(db: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// After a writer that did not close in order: looks through the file. Says whether only the full-text index is damaged.
-fn check_after_crash(db: &Connection, path: &Path) -> Result<bool, OpenError> {
-    let check = OpenError::at(path, "check");
-    if migrate::meta(db, CLEAN_SHUTDOWN).map_err(&check)?.as_deref() != Some("0") {
-        return Ok(false);
-    }
-    self::check(db, path)
-}
-
-/// Looks through the file, and says whether the full-text index is damaged.
-///
-/// # Errors
-/// [`OpenError::Corrupt`] where anything else is.
-pub(crate) fn check(db: &Connection, path: &Path) -> Result<bool, OpenError> {
-    let found = look_through(db).map_err(OpenError::at(path, "check"))?;
-    match found.damage {
-        Some(detail) => Err(OpenError::Corrupt {
-            path: path.to_owned(),
-            detail,
-        }),
-        None => Ok(found.index_damaged),
-    }
-}
-
-/// What a look through a database found.
-pub(crate) struct Looked {
-    /// The full-text index is damaged, which is made anew of the rows.
-    pub(crate) index_damaged: bool,
-    /// What else is damaged, in SQLite's words; nothing makes that anew.
-    pub(crate) damage: Option<String>,
-}
-
-/// Looks through a database, on past what is found of the full-text index.
-///
-/// # Errors
-/// What SQLite reports.
-pub(crate) fn look_through(db: &Connection) -> rusqlite::Result<Looked> {
-    let (findings, mut index_damaged) = match quick_check(db) {
-        Err(error) if is_of_index(&error) => (Vec::new(), true),
-        findings => (findings?, false),
-    };
-    index_damaged |= findings.iter().any(|finding| is_about_index(finding));
-    let is_other = |finding: &String| finding != "ok" && !is_about_index(finding);
-    let mut damage = findings.into_iter().find(is_other);
-    if index_damaged && damage.is_none() {
-        // The check ended at the index, or had no room for more than its faults.
-        for table in tables_but_the_index(db)? {
-            damage = damage.or(check_table(db, &table)?);
-        }
-    }
-    Ok(Looked { index_damaged, damage })
-}
-
-/// The tables with rows, but for those in which FTS5 keeps its index.
-fn tables_but_the_index(db: &Connection) -> rusqlite::Result<Vec<String>> {
-    db.prepare(
-        r"SELECT name FROM sqlite_schema
-          WHERE type = 'table' AND name NOT LIKE 'episodes\_fts%' ESCAPE '\' AND sql NOT LIKE 'CREATE VIRTUAL%'",
-    )?
-    .query_map([], |row| row.get(0))?
-    .collect()
-}
-
-/// What is damaged in a table and its indexes.
-fn check_table(db: &Connection, table: &str) -> rusqlite::Result<Option<String>> {
-    let mut found = None;
-    db.pragma(None, "quick_check", table, |row| {
-        let finding: String = row.get(0)?;
-        if finding != "ok" {
-            found.get_or_insert(finding);
-        }
-        Ok(())
-    })?;
-    Ok(found)
-}
-
-/// The first findings of SQLite's quick check; `ok` alone if there are none.
-pub(crate) fn quick_check(db: &Connection) -> rusqlite::Result<Vec<String>> {
-    db.prepare("PRAGMA quick_check(8)")?
-        .query_map([], |row| row.get(0))?
-        .collect()
-}
-
-/// Whether a check failed on the full-text index.
-pub(crate) fn is_of_index(error: &rusqlite::Error) -> bool {
-    error.sqlite_extended_error_code() == Some(SQLITE_CORRUPT_VTAB)
-}
-
-/// Whether a finding is about the full-text index, in either of the forms that FTS5 gives it.
-pub(crate) fn is_about_index(finding: &str) -> bool {
-    finding.contains("FTS5 table") || finding.starts_with("fts5:")
-}
-
 fn migrate_error(path: &Path, source: crate::error::MigrateError) -> OpenError {
     use crate::error::CopyError;
     use crate::error::MigrateError::{Copy, Statement};
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DiskFull};
+    use rusqlite::ErrorCode::{ConstraintViolation, DatabaseBusy, DatabaseCorrupt, DiskFull};
     match source {
+        Statement { source, .. } if source.sqlite_error_code() == Some(ConstraintViolation) => {
+            OpenError::of_rows(path, "migrate")(source)
+        }
         Statement { source, .. } if matches!(source.sqlite_error_code(), Some(DatabaseBusy | DatabaseCorrupt | DiskFull)) => {
             OpenError::sqlite(path, "migrate", source)
         }
@@ -358,7 +302,7 @@ fn finish_restore(path: &Path) -> Result<(), OpenError> {
 }
 
 /// Makes an empty 0600 file, so that SQLite never makes one by the umask.
-fn create_private(path: &Path) -> Result<(), OpenError> {
+pub(crate) fn create_private(path: &Path) -> Result<(), OpenError> {
     match system::private_file().write(true).create_new(true).open(path) {
         Ok(_) => Ok(()),
         Err(source) if source.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),

@@ -1,13 +1,15 @@
 //! A damaged database: set aside, and made anew from all that is left. Nothing of it is ever deleted for its damage.
 //!
-//! In goes the path of a database that SQLite calls corrupt or none, out comes a whole one under that path, with an account of what it
-//! was made of. A lock, a full disk, a missing right or a newer version is no damage, and is left to who asked. Least first: SQLite
-//! itself takes what its log holds, at any opening; a full-text index that is damaged alone is made anew (`write/index.rs`); a file
-//! of which every table can be read is copied, and what is made from the tables is made anew (`copy_out`); else the latest good
-//! backup is taken, or nothing, and every row that can be read goes into it (`salvage`). What the user decided follows from the
-//! journal at the opening (`write/replay.rs`), and the transcripts that are still there are read from their beginnings.
+//! In goes the path of a database that SQLite calls corrupt or none, that has another schema than ours, whose rows forbid what the
+//! journal says, or that is gone; out comes a whole one under that path, with an account of what it was made of. A lock, a full disk,
+//! a missing right or a newer version is no damage, and is left to who asked. Least first: SQLite itself takes what its log holds, at
+//! any opening; a full-text index that is damaged alone is made anew (`write/index.rs`); a file of which every table can be read is
+//! copied, and what is made from the tables is made anew (`copy_out`); else the latest good copy is taken, a backup or what a restore
+//! replaced, or nothing, and every row that can be read goes into it (`salvage`). What the user decided follows from the journal at
+//! the opening (`write/replay.rs`), and the transcripts that are still there are read from their beginnings.
 //!
-//! The new file is made beside the damaged one and takes its place once it is whole, so that being killed costs only the work.
+//! The new file is made beside the damaged one and takes its place once it is whole and was opened there with the journal, so that being
+//! killed costs only the work, and that no start sets aside what the start before it made.
 
 mod aside;
 mod cells;
@@ -17,22 +19,24 @@ mod removed;
 mod salvage;
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::backup::{Contents, FreshCopy};
 use crate::copy::with_suffix;
 use crate::error::OpenError;
-use crate::kept::newest_first;
-use crate::migrate::{LATEST, meta, set_meta, version};
-use crate::open::{self, APPLICATION_ID, CLEAN_SHUTDOWN};
-use crate::system;
+use crate::kept::{Spared, fallbacks};
+use crate::migrate::{LATEST, meta, set_meta};
+use crate::open::{self, CLEAN_SHUTDOWN};
 use crate::units::UnixMillis;
 use crate::write::{self, Writer};
 pub use aside::set_aside_files;
 pub(crate) use aside::{finish, is_of_recovery, is_unfinished};
+use copy_out::CopyOutError;
 use salvage::{SalvageError, Salvaged};
 
 /// Key in `_meta`: what the database was made of after the last damage.
@@ -60,7 +64,8 @@ pub struct Recovery {
     pub unreadable: u64,
 }
 
-/// Opens the store for writing as [`Writer::open`]; one that is damaged is set aside and made anew first, which is logged loudly.
+/// Opens the store for writing as [`Writer::open`]; one that is damaged is set aside and made anew first, which is logged loudly. So is
+/// one that is gone though it had been there: an empty file stands for it.
 ///
 /// # Errors
 /// As [`Writer::open`]; where it can't be made anew, the damaged file is as it was.
@@ -68,6 +73,12 @@ pub fn open_or_rebuild(path: &Path, now: UnixMillis) -> Result<Writer, OpenError
     match Writer::open(path) {
         Err(OpenError::Corrupt { detail, .. }) => {
             set_aside_and_rebuild(path, now, &detail)?;
+            Writer::open(path)
+        }
+        Err(OpenError::Lost { beside, .. }) => {
+            open::create_private(path)?;
+            let found = format!("it was gone or empty, though {} says that there was one", beside.display());
+            set_aside_and_rebuild(path, now, &found)?;
             Writer::open(path)
         }
         opened => opened,
@@ -98,16 +109,17 @@ pub fn set_aside_and_rebuild(path: &Path, now: UnixMillis, found: &str) -> Resul
         salvaged: 0,
         unreadable: 0,
     };
-    match copy_out::copy_out(path, &temporary) {
-        Ok(episodes) => recovery.salvaged = episodes,
-        Err(error) => {
-            tracing::warn!(%error, "not every table can be read; each row that can is taken by itself");
-            remove_with_companions(&temporary).map_err(io_error("remove", &temporary))?;
-            salvage_into(path, &temporary, &mut recovery)?;
-        }
+    let whole = match fs_err::metadata(path) {
+        // SQLite would do away with the log of a file without a byte, and the log may hold all of it.
+        Ok(metadata) if metadata.len() == 0 => Err(CopyOutError::Empty),
+        _ => copy_whole(path, &temporary, &mut recovery),
+    };
+    if let Err(error) = whole {
+        tracing::warn!(%error, "not every table can be read and used; each row that can is taken by itself");
+        remove_with_companions(&temporary).map_err(io_error("remove", &temporary))?;
+        salvage_into(path, &temporary, &mut recovery)?;
+        make_fit(&temporary, path, &recovery)?;
     }
-    finish_database(&temporary, &recovery).map_err(OpenError::at(&temporary, "write"))?;
-    remove_companions(&temporary).map_err(io_error("remove what belongs to", &temporary))?;
     aside::swap(path, &temporary, &recovery.set_aside).map_err(io_error("set aside", path))?;
     drop(lock);
     tracing::error!(
@@ -118,6 +130,20 @@ pub fn set_aside_and_rebuild(path: &Path, now: UnixMillis, found: &str) -> Resul
         "the database was made anew; the transcripts that are still there are read again, and the damaged file is kept"
     );
     Ok(recovery)
+}
+
+/// The first way: every table, if the memory that they make can be opened in the place of the damaged one.
+fn copy_whole(damaged: &Path, temporary: &Path, recovery: &mut Recovery) -> Result<(), CopyOutError> {
+    recovery.salvaged = copy_out::copy_out(damaged, temporary)?;
+    Ok(make_fit(temporary, damaged, recovery)?)
+}
+
+/// Completes the new database, and opens it as the next start will, before it takes the place: where that fails there is no end of
+/// starts that set aside what the start before them made.
+fn make_fit(temporary: &Path, damaged: &Path, recovery: &Recovery) -> Result<(), OpenError> {
+    finish_database(temporary, recovery).map_err(OpenError::at(temporary, "write"))?;
+    write::rehearse(temporary, damaged, Spared::SetAside)?;
+    remove_companions(temporary).map_err(io_error("remove what belongs to", temporary))
 }
 
 /// What the database was made of, if it was made anew and the damaged file is still there.
@@ -132,10 +158,13 @@ pub(crate) fn noted(db: &Connection) -> rusqlite::Result<Option<Recovery>> {
 /// Makes a database of the latest good backup, or an empty one, and puts in what can be read of the damaged one.
 fn salvage_into(damaged: &Path, temporary: &Path, recovery: &mut Recovery) -> Result<(), OpenError> {
     recovery.whole = false;
-    recovery.backup = newest_first(damaged).into_iter().find(|backup| is_good(backup));
+    recovery.backup = fallbacks(damaged).into_iter().find(|backup| is_good(backup));
     if let Some(backup) = &recovery.backup {
-        fs_err::copy(backup, temporary).map_err(io_error("copy", backup))?;
-        system::tighten_file(temporary).map_err(io_error("make private", temporary))?;
+        // With what its log holds: one that a restore replaced may have one.
+        FreshCopy::make(backup, temporary, &mut |_| ControlFlow::Continue(()))
+            .and_then(|copy| copy.put_at(temporary))
+            .map_err(io::Error::other)
+            .map_err(io_error("copy", backup))?;
     }
     let mut db = open::open_writer(temporary)?.db;
     let store = OpenError::at(temporary, "put what can be read into");
@@ -151,19 +180,15 @@ fn salvage_into(damaged: &Path, temporary: &Path, recovery: &mut Recovery) -> Re
     Ok(())
 }
 
-/// Whether a backup is whole, but for what is made anew of its rows, and of a version that this program reads.
-fn is_good(backup: &Path) -> bool {
-    let look = || -> rusqlite::Result<bool> {
-        let db = Connection::open_with_flags(backup, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        let application: i32 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
-        let known = application == APPLICATION_ID && (1..=LATEST).contains(&version(&db)?);
-        Ok(known && open::look_through(&db)?.damage.is_none())
+/// Whether a copy is whole, but for what is made anew of its rows, and of a version that this program reads.
+fn is_good(copy: &Path) -> bool {
+    let why = match Contents::of_whole(copy) {
+        Ok(contents) if contents.schema_version <= LATEST => return true,
+        Ok(_) => "it is of a newer version".to_owned(),
+        Err(error) => error.to_string(),
     };
-    let good = look().unwrap_or(false);
-    if !good {
-        tracing::warn!(backup = %backup.display(), "a backup is not whole, and is passed over");
-    }
-    good
+    tracing::warn!(copy = %copy.display(), why, "a copy can't be used, and is passed over");
+    false
 }
 
 /// Has every transcript read from its beginning: what is stored of it is known again, what is not is added.
@@ -198,7 +223,7 @@ fn remove_with_companions(database: &Path) -> io::Result<()> {
 
 /// Removes what opening and migrating leave beside a database that is closed.
 fn remove_companions(database: &Path) -> io::Result<()> {
-    for suffix in ["-wal", "-shm", ".lock"] {
+    for suffix in ["-wal", "-shm", ".lock", ".journal"] {
         remove(&with_suffix(database, suffix))?;
     }
     crate::copy::migration_copies(database)

@@ -2,20 +2,26 @@
 //! stands beside it under another name. What the user has decided since comes from the journal (`write/replay.rs`).
 //!
 //! Three stages, each safe to be killed in. First the copy is made ready in a folder of its own (`restoring/`), which the next
-//! restore removes. One rename makes it count: from then on `<database>.restored` is what opening for writing finishes with,
+//! restore removes: looked through, compared with our schema, migrated, and opened with a copy of the journal as the next start will
+//! open it. Whatever fails, fails here, and the folder goes. One rename makes it count: from then on `<database>.restored` is what opening for writing finishes with,
 //! before anything else, so that no empty memory is ever made in a gap. The last stage are renames, each of which is passed over
 //! where it has been done.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use rusqlite::{Connection, OpenFlags};
+
 use crate::backup::{FreshCopy, sync_folder};
 use crate::copy::with_suffix;
 use crate::error::{CopyError, OpenError};
 use crate::journal::Journal;
-use crate::kept::free_name;
-use crate::open::open_writer;
-use crate::write::Writer;
+use crate::kept::{Spared, free_name};
+use crate::migrate::set_meta;
+use crate::open::CLEAN_SHUTDOWN;
+use crate::sqlite_error::SqliteError;
+use crate::system::is_same_file;
+use crate::write::{Writer, rehearse};
 
 /// The folder in which a copy is made ready.
 const FOLDER: &str = "restoring";
@@ -35,20 +41,26 @@ pub struct Restored {
     pub decisions_known: bool,
 }
 
-/// Why a restore was not done. The database is as it was.
+/// Why a restore was not done. The database is as it was, but for [`RestoreError::Unfinished`].
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     /// The copy can't be used.
-    #[error("cannot restore this copy")]
+    #[error("nothing was restored, and the memory is as it was")]
     Copy(#[from] CopyError),
-    /// The copy can't be opened in this version.
-    #[error(transparent)]
+    /// The copy can't be opened as a memory now.
+    #[error("nothing was restored, and the memory is as it was")]
     Open(#[from] OpenError),
+    /// The copy is the database itself.
+    #[error("{} is the memory itself: there is nothing to go back to in it", .path.display())]
+    Itself {
+        /// The database.
+        path: PathBuf,
+    },
     /// SQLite can't finish the copy.
-    #[error("cannot make the copy ready")]
-    Ready(#[source] rusqlite::Error),
+    #[error("nothing was restored, and the memory is as it was: cannot make the copy ready")]
+    Ready(#[source] SqliteError),
     /// A file could not be made, renamed or removed.
-    #[error("cannot {act}")]
+    #[error("nothing was restored, and the memory is as it was: cannot {act}")]
     Io {
         /// What was tried.
         act: &'static str,
@@ -56,6 +68,9 @@ pub enum RestoreError {
         #[source]
         source: std::io::Error,
     },
+    /// It counts, and could not be brought to its end.
+    #[error("the copy is ready, and can't be put in the place of the memory now; the next start goes on")]
+    Unfinished(#[source] std::io::Error),
 }
 
 /// Puts the copy at `copy` in the place of `database`, which nobody uses. `stamp` names what is set aside. What the user decided since
@@ -65,6 +80,9 @@ pub enum RestoreError {
 /// # Errors
 /// [`RestoreError`].
 pub fn restore(database: &Path, copy: &Path, stamp: &str) -> Result<Restored, RestoreError> {
+    if is_same_file(copy, database) {
+        return Err(RestoreError::Itself { path: copy.to_owned() });
+    }
     // What can't be told is no reason to take it for gone.
     let was_there = !matches!(database.try_exists(), Ok(false));
     if was_there {
@@ -73,26 +91,48 @@ pub fn restore(database: &Path, copy: &Path, stamp: &str) -> Result<Restored, Re
         drop(Writer::open(database).map(Writer::close));
     }
     let decisions_known = !was_there || Journal::path_of(database).exists();
-    make_ready(database, copy)?;
-    commit(database, stamp).map_err(io("put the copy beside the database"))?;
-    let set_aside = finish(database).map_err(io("put the copy in place of the database"))?;
+    let ready = make_ready(database, copy)
+        .and_then(|()| commit(database, stamp).map_err(io("put the copy beside the database")))
+        .inspect_err(|_| {
+            // The first error is what counts; what can't be removed now is removed by the next opening.
+            drop(give_up(database));
+        });
+    ready?;
+    let set_aside = finish(database).map_err(RestoreError::Unfinished)?;
     Ok(Restored {
         set_aside,
         decisions_known,
     })
 }
 
-/// The first stage: the copy, whole and of this version. It has no journal: its place's is the database's.
+/// The first stage: the copy, whole, of this version, and true to the journal. It has no journal of its own: its place's is the
+/// database's.
 fn make_ready(database: &Path, copy: &Path) -> Result<(), RestoreError> {
     let folder = database.with_file_name(FOLDER);
     clear(&folder).map_err(io("clear the folder of an earlier restore"))?;
     let staged = staged(database);
     FreshCopy::make(copy, &staged, &mut |_| ControlFlow::Continue(()))?.put_at(&staged)?;
-    let db = open_writer(&staged)?.db;
-    // One file, without a log beside it. That it was not closed in order has the next opening look through it.
-    db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
-        .and_then(|()| db.close().map_err(|(_, error)| error))
-        .map_err(RestoreError::Ready)
+    rehearse(&staged, database, Spared::Replaced).map_err(|error| unfit(copy, error))?;
+    make_one_file(&staged).map_err(|error| RestoreError::Ready(error.into()))
+}
+
+/// Why the copy at `copy` is not fit: what there is to be done about a memory is nothing to be done about a copy.
+fn unfit(copy: &Path, error: OpenError) -> RestoreError {
+    match error {
+        OpenError::Corrupt { detail, .. } => RestoreError::Copy(CopyError::NoCopy {
+            path: copy.to_owned(),
+            why: detail,
+        }),
+        error => RestoreError::Open(error),
+    }
+}
+
+/// One file, without a log beside it. That it was not closed in order has the next opening look through it.
+fn make_one_file(staged: &Path) -> rusqlite::Result<()> {
+    let db = Connection::open_with_flags(staged, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    set_meta(&db, CLEAN_SHUTDOWN, "0")?;
+    db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
+    db.close().map_err(|(_, error)| error)
 }
 
 /// The second stage: from here on it counts.

@@ -4,7 +4,7 @@
 use std::fs::{Metadata, Permissions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use fs_err::os::unix::fs::OpenOptionsExt;
@@ -40,9 +40,38 @@ pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
     fs_err::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
+/// What is at `path` that can't be read as a file, in words; `None` where it is a file, and where nothing is there.
+pub(crate) fn other_than_a_file(path: &Path) -> Option<&'static str> {
+    let kind = fs_err::metadata(path).ok()?.file_type();
+    if kind.is_file() {
+        None
+    } else if kind.is_dir() {
+        Some("a folder")
+    } else if kind.is_fifo() {
+        Some("a named pipe")
+    } else if kind.is_socket() {
+        Some("a socket")
+    } else {
+        Some("a device")
+    }
+}
+
+/// Why the system would open no file beside `path`, where it tells: SQLite keeps that to itself. The file is left alone, since closing
+/// it would drop SQLite's locks on it.
+pub(crate) fn why_unopenable(path: &Path) -> Option<io::Error> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    fs_err::File::open(folder.unwrap_or(Path::new("."))).err()
+}
+
 /// Which file it is in its file system, whatever it is called.
 pub(crate) fn inode(metadata: &Metadata) -> u64 {
     metadata.ino()
+}
+
+/// Whether two paths lead to one file.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| fs_err::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    identity(one).is_some_and(|one| Some(one) == identity(other))
 }
 
 /// How many names a file has.

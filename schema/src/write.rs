@@ -10,6 +10,7 @@ use crate::copy::copy_database;
 use crate::damage::Damage;
 use crate::error::{OpenError, QueryError};
 use crate::ids::{EpisodeId, ProjectId, SessionId, TurnUid};
+use crate::integrity;
 use crate::journal::{Choice, Journal};
 use crate::lengths;
 use crate::migrate::{meta, set_meta};
@@ -27,6 +28,7 @@ mod instructions;
 mod log_key;
 mod recollection;
 mod redact;
+mod rehearsal;
 mod replay;
 mod retention;
 mod sources;
@@ -40,6 +42,7 @@ pub(crate) use index::parse_facets;
 pub(crate) use ingest::content_hash;
 pub use redact::RedactionStep;
 pub(crate) use redact::{copy_is_due, redact_in_copy};
+pub(crate) use rehearsal::rehearse;
 
 /// Key in `_meta`: until when ingest and embedding rest, or `indefinite`.
 pub(crate) const PAUSED: &str = "paused";
@@ -83,11 +86,11 @@ impl Writer {
         };
         if opened.index_damaged {
             tracing::warn!("the full-text index is damaged and is rebuilt from the stored texts");
-            index::rebuild(&mut writer.db).map_err(OpenError::at(path, "rebuild the full-text index of"))?;
+            index::rebuild(&mut writer.db).map_err(OpenError::of_rows(path, "rebuild the full-text index of"))?;
             // What was found of the index may have hidden what else there is.
-            open::check(&writer.db, path)?;
+            integrity::check(&writer.db, path)?;
         }
-        lengths::fill(&mut writer.db).map_err(OpenError::at(path, "measure the texts of"))?;
+        lengths::fill(&mut writer.db).map_err(OpenError::of_rows(path, "measure the texts of"))?;
         // A store that has episodes and does not say who indexed them is older than the index: they are indexed step by step.
         if lacks_analysis(&writer.db).map_err(OpenError::at(path, "read"))? {
             let version = ANALYSIS_VERSION.to_string();

@@ -145,3 +145,37 @@ fn tc_38_a_newer_memory_is_left_alone_and_the_copy_before_its_migration_is_gone_
     daemon.flush();
     assert_eq!(daemon.status()["episodes"], 3);
 }
+
+#[test]
+fn what_is_no_copy_is_refused_in_words_about_a_copy_and_the_memory_stays() {
+    let sandbox = sandbox!();
+    sandbox.transcript("older", "shop").topics(0..3);
+    let daemon = sandbox.start();
+    daemon.flush();
+    daemon.stop(Signal::TERM);
+    let database = sandbox.places().database_file();
+    let garbage = sandbox.home().join("garbage.db");
+    fs_err::write(&garbage, vec![7; 20_000]).unwrap();
+    let pipe = sandbox.home().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let refused = |copy: &std::path::Path| {
+        let output = sandbox.run(&["restore", copy.to_str().unwrap(), "--yes"]);
+        assert!(!output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    for (copy, expected) in [
+        (garbage.as_path(), "is no copy of a memory: it is damaged, or no database"),
+        (&sandbox.home().join("nofile"), "there is no copy at"),
+        (&sandbox.home(), "it is a folder"),
+        (&pipe, "it is a named pipe"),
+        (std::path::Path::new("/dev/zero"), "it is a device"),
+        (&database, "is the memory itself"),
+    ] {
+        let said = refused(copy);
+        assert!(said.contains(expected), "{said}");
+        assert!(!said.contains("start the daemon") && !said.contains("mv '"), "{said}");
+    }
+    assert!(!database.with_file_name("restoring").exists());
+    assert_eq!(sandbox.episodes().len(), 3);
+    sandbox.start().flush();
+}

@@ -195,19 +195,89 @@ fn tc_15_a_deleted_transcript_keeps_its_episodes_through_damage() {
     assert_eq!(daemon.status()["embedded"], 99);
 }
 
+/// Removes the database, and leaves what lies beside it.
+fn remove_database(lived: &Lived) {
+    for suffix in ["", "-wal", "-shm"] {
+        fs_err::remove_file(format!("{}{suffix}", lived.database.display())).ok();
+    }
+}
+
 #[test]
 fn tc_37_choices_survive_a_database_that_was_removed() {
     let sandbox = sandbox!();
     let lived = lived_in(&sandbox, Signal::TERM);
-    for suffix in ["", "-wal", "-shm"] {
-        fs_err::remove_file(format!("{}{suffix}", lived.database.display())).ok();
-    }
-    let daemon = sandbox.start();
-    assert_eq!(daemon.status()["paused"], "until resumed");
+    remove_database(&lived);
+    let (daemon, status) = start_on_damage(&sandbox);
+    assert!(
+        status["recovery"]["found"].as_str().unwrap().contains("memory.db.journal"),
+        "{status}"
+    );
+    assert_eq!(status["paused"], "until resumed");
     sandbox.json(&["resume"]);
     daemon.flush();
     daemon.ask(&Request::Flush);
     let prompts = sandbox.prompts();
     assert_eq!(prompts.len(), 39);
     assert!(!prompts.contains(&topic(110).0));
+}
+
+#[rstest]
+#[case::gone(false)]
+#[case::empty(true)]
+fn a_database_that_is_gone_beside_its_backup_is_no_first_start(#[case] is_empty: bool) {
+    let sandbox = sandbox!();
+    let lived = lived_in(&sandbox, Signal::TERM);
+    let made = sandbox.json(&["backup"]);
+    remove_database(&lived);
+    if is_empty {
+        fs_err::write(&lived.database, "").unwrap();
+    }
+    let said = sandbox.run(&["status"]);
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(
+        said.contains("there was one") && said.contains("remove the whole folder"),
+        "{said}"
+    );
+    let paused = sandbox.run(&["pause"]);
+    assert!(!paused.status.success(), "no command makes an empty memory in its place");
+    let (daemon, status) = start_on_damage(&sandbox);
+    assert_eq!(status["recovery"]["backup"], made["path"]);
+    let notices = status["notices"].to_string();
+    assert!(
+        notices.contains("it was gone or empty") && notices.contains("backup"),
+        "{notices}"
+    );
+    sandbox.json(&["resume"]);
+    daemon.flush();
+    eventually("the transcripts to be read again", PATIENCE, || {
+        (daemon.status()["ingest"]["transcripts_waiting"] == 0).then_some(())
+    });
+    let prompts = sandbox.prompts();
+    assert_eq!(prompts.len(), 99, "those whose transcript is gone come from the backup");
+    assert!(!prompts.contains(&topic(110).0), "and what was forgotten does not");
+    let doctor = String::from_utf8(sandbox.run(&["doctor"]).stdout).unwrap();
+    assert!(doctor.contains("it was gone or empty"), "{doctor}");
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_told_at_once() {
+    let sandbox = sandbox!();
+    let pipe = |path: &std::path::Path| {
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    for path in [sandbox.places().database_file(), sandbox.places().config_file()] {
+        pipe(&path);
+        for command in [&["status"][..], &["run"]] {
+            // A command that waits is ended by the test's own time; this one answers.
+            let output = sandbox.run(command);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(!output.status.success());
+            assert!(
+                said.contains(&format!("{} is a named pipe", path.display())),
+                "{command:?}: {said}"
+            );
+        }
+        fs_err::remove_file(&path).unwrap();
+    }
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use remembrancer_schema::{Contents, SCHEMA_VERSION, newest_before_migration, newest_first};
+use remembrancer_schema::{Contents, SCHEMA_VERSION, is_same_file, newest_before_migration, newest_first};
 use serde_json::{Value, json};
 
 use super::ask;
@@ -107,6 +107,13 @@ fn chosen(which: &WhichArguments, database: &Path) -> Result<(PathBuf, Contents)
     let none = |message: &str, hint: &str| CliError::new(Kind::NotFound, message).with_hint(hint.to_owned());
     if let Some(file) = &which.file {
         let file = std::path::absolute(file)?;
+        if is_same_file(&file, database) {
+            let message = format!(
+                "{} is the memory itself: there is nothing to go back to in it",
+                file.display()
+            );
+            return Err(CliError::new(Kind::Usage, message).with_hint("name a copy, or `--latest` for the newest backup"));
+        }
         return looked_through(&file).map(|contents| (file, contents));
     }
     if which.pre_migration {

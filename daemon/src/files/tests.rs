@@ -213,6 +213,29 @@ fn what_cannot_be_looked_at_is_not_gone() {
 }
 
 #[test]
+fn what_is_no_file_is_told_and_not_waited_for() {
+    let place = tempfile::tempdir().unwrap();
+    let pipe = place.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    for (path, expected) in [
+        (pipe.as_path(), "is a named pipe, and no file"),
+        (place.path(), "is a folder, and no file"),
+        (Path::new("/dev/zero"), "is a device, and no file"),
+    ] {
+        let error = read_text(path).unwrap_err().to_string();
+        assert!(
+            error.contains(expected) && error.contains(&path.display().to_string()),
+            "{error}"
+        );
+    }
+    let text = place.path().join("text");
+    fs_err::write(&text, "words").unwrap();
+    assert_eq!(read_text(&text).unwrap(), "words");
+    assert_eq!(read(&place.path().join("none")).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
 fn what_is_open_or_closed_to_its_owner_is_found_and_made_private() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("memory");

@@ -60,7 +60,7 @@ impl Troubles {
         if self.told.insert(path.to_owned()) {
             tracing::warn!("{problem}");
         }
-        self.progress.add_file_problem(path, problem);
+        self.progress.left_out(path, problem);
     }
 
     /// The store refused what the file holds: the first time it is tried once more, the second it is left out. Returns

@@ -8,6 +8,7 @@ use super::command::HOOK;
 use super::settings_file::{Change, Refusal, SettingsFile};
 use super::text::Problem;
 use super::{json, toml};
+use crate::files::{read, read_text};
 
 /// What a file is that has an agent run the hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +75,7 @@ pub(crate) fn uninstall(folder: &Path, agent: Agent, uid: u32) -> Vec<Result<Cha
 
 fn uninstall_from(path: &Path, format: Format, agent: Agent, uid: u32) -> Result<Option<Change>, Refusal> {
     // A file that doesn't name the hook is no concern of ours, whatever else is wrong with it.
-    if !fs_err::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(HOOK)) {
+    if !read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(HOOK)) {
         return Ok(None);
     }
     let file = SettingsFile::read(path, uid)?;
@@ -118,7 +119,7 @@ pub(super) fn files(folder: &Path, agent: Agent) -> impl Iterator<Item = (Format
 /// in it and the one in JSON is missing, since the host warns of hooks in both.
 fn file_for(folder: &Path, agent: Agent) -> (Format, PathBuf) {
     let mut all: Vec<(Format, PathBuf)> = files(folder, agent).collect();
-    let text = |path: &Path| fs_err::read_to_string(path).unwrap_or_default();
+    let text = |path: &Path| read_text(path).unwrap_or_default();
     let holds_ours = |(format, path): &(Format, PathBuf)| {
         let text = text(path);
         format.unregister(&text).is_ok_and(|without| without != text)

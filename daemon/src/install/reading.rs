@@ -12,6 +12,7 @@ use super::command::{Command, OurCommand};
 use super::entry::{self, COMMAND_KEYS};
 use super::json;
 use super::text::{Problem, split_mark};
+use crate::files::read_text;
 
 /// An entry of ours, as a host finds it.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,7 +78,7 @@ impl Registered {
 /// # Errors
 /// In one line why it can't be read, with the place in it.
 pub(crate) fn values(path: &Path) -> Result<Option<Value>, String> {
-    let text = match fs_err::read_to_string(path) {
+    let text = match read_text(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         read => read.map_err(|error| error.to_string())?,
     };
@@ -133,7 +134,7 @@ pub(crate) fn registered(folder: &Path, agent: Agent) -> Result<Vec<Registered>,
 
 /// What a program of ours that the host loads runs; nothing where it is not there, or not as this version writes it.
 fn of_plugin(file: &Path, plugin: &str, agent: Agent) -> Result<Vec<Registered>, String> {
-    let text = match fs_err::read_to_string(file) {
+    let text = match read_text(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         read => read.map_err(|error| error.to_string())?,
     };

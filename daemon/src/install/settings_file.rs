@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::text::Problem;
-use crate::system;
+use crate::{files, system};
 
 /// The mode of a file that was not there before: settings may hold secrets.
 const NEW_FILE_MODE: u32 = 0o600;
@@ -165,7 +165,7 @@ fn refuse_others_link(path: &Path, there: &Metadata, uid: u32) -> Result<(), Ref
 }
 
 fn read_text(path: &Path, real: &Path) -> Result<String, Refusal> {
-    String::from_utf8(fs_err::read(real)?).map_err(|error| {
+    String::from_utf8(files::read(real)?).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
         Refusal::Invalid {

@@ -40,6 +40,22 @@ pub(crate) fn opening(mode: u32) -> fs_err::OpenOptions {
     options
 }
 
+/// What it is that can't be read as a file, in words; `None` where it is one.
+pub(crate) fn other_than_a_file(metadata: &Metadata) -> Option<&'static str> {
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        None
+    } else if kind.is_dir() {
+        Some("a folder")
+    } else if kind.is_fifo() {
+        Some("a named pipe")
+    } else if kind.is_socket() {
+        Some("a socket")
+    } else {
+        Some("a device")
+    }
+}
+
 /// Whether it is a socket.
 pub(crate) fn is_socket(metadata: &Metadata) -> bool {
     metadata.file_type().is_socket()

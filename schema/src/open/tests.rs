@@ -224,3 +224,31 @@ fn a_folder_that_can_not_be_made_is_named() {
     let error = Writer::open(&file.join("below/memory.db")).expect_err("can't be made");
     assert!(error.to_string().contains("below"), "{error}");
 }
+
+#[rstest]
+#[case::the_database("")]
+#[case::its_log("-wal")]
+#[case::its_lock(".lock")]
+#[case::its_journal(".journal")]
+fn a_pipe_or_a_folder_in_the_place_of_a_file_is_told_and_not_waited_for(#[case] suffix: &str) {
+    for (program, expected) in [("mkfifo", "a named pipe"), ("mkdir", "a folder")] {
+        let (_folder, path) = folder();
+        if !suffix.is_empty() {
+            written(&path, true);
+            fs_err::remove_file(with_suffix(&path, suffix)).ok();
+        }
+        let place = with_suffix(&path, suffix);
+        let made = std::process::Command::new(program).arg(&place).status().expect("runs");
+        assert!(made.success());
+        let is_read = !suffix.starts_with('.');
+        let told = |error: OpenError| {
+            let told = error.to_string();
+            assert!(told.contains(&format!("{} is {expected}", place.display())), "{told}");
+        };
+        told(Writer::open(&path).expect_err("is refused"));
+        match Reader::open(&path) {
+            Err(error) => told(error),
+            Ok(_) => assert!(!is_read, "{expected}"),
+        }
+    }
+}

@@ -7,9 +7,10 @@ use super::Reader;
 use super::backlog::other_models;
 use crate::copy::with_suffix;
 use crate::error::QueryError;
+use crate::integrity::{broken_reference, quick_check};
 use crate::migrate::{self, meta};
-use crate::open::quick_check;
 use crate::rows::{SourceProblem, StoreStats, Unread};
+use crate::shape;
 use crate::write::{INDEX_ANALYSIS, current_model};
 
 const PROBLEMS: &str = "SELECT path, source_problems.kind, count, first_line, first_offset, agent, mtime, bytes, version
@@ -36,13 +37,18 @@ impl Reader {
 }
 
 impl Reader {
-    /// What SQLite's quick check finds, at most eight findings; none where the database is whole. It reads all of it.
+    /// What SQLite's quick check finds, at most eight findings, how the schema differs from ours, and a row that refers to none; nothing
+    /// where the database is whole. It reads all of it.
     ///
     /// # Errors
     /// What SQLite reports, of damage too great to go on.
     pub fn damages(&self) -> Result<Vec<String>, QueryError> {
         let mut findings = self.run("look through the database", quick_check)?;
         findings.retain(|finding| finding != "ok");
+        findings.extend(self.run("look at the schema", shape::difference)?);
+        if findings.is_empty() {
+            findings.extend(self.run("look at what rows refer to", broken_reference)?);
+        }
         Ok(findings)
     }
 }

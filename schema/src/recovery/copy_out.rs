@@ -6,6 +6,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::integrity::broken_reference;
 use crate::migrate::{LATEST, version};
 use crate::open;
 use crate::sqlite_error::SqliteError;
@@ -21,10 +22,14 @@ pub(super) enum CopyOutError {
     Sqlite(#[from] SqliteError),
     #[error("a fresh database can't be made")]
     Open(#[from] crate::error::OpenError),
+    #[error("there is nothing in it")]
+    Empty,
     #[error("it is of another version")]
     Version,
     #[error("the texts of an episode are not what they were")]
     Texts,
+    #[error("{0}")]
+    Reference(String),
 }
 
 impl From<rusqlite::Error> for CopyOutError {
@@ -56,6 +61,9 @@ pub(super) fn copy_out(damaged: &Path, temporary: &Path) -> Result<u64, CopyOutE
         ))?;
     }
     let episodes = episodes_as_they_were(&tx)?;
+    if let Some(broken) = broken_reference(&tx)? {
+        return Err(CopyOutError::Reference(broken));
+    }
     tx.commit()?;
     db.execute_batch("DETACH damaged")?;
     Ok(episodes)

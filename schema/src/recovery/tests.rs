@@ -350,3 +350,58 @@ fn tc_36_a_lock_a_newer_version_and_a_stranger_are_no_damage() {
         .expect("makes");
     assert!(matches!(refused(&stranger), OpenError::Foreign { .. }));
 }
+
+/// What is spoilt by statements and whole to SQLite: set aside as any damage, once, and never a refusal without end.
+#[rstest]
+#[case::a_trigger("CREATE TRIGGER x AFTER INSERT ON episodes BEGIN DELETE FROM episodes; END", true, STORED)]
+#[case::a_view("CREATE VIEW v AS SELECT 1", true, STORED)]
+#[case::an_index_that_is_gone("DROP INDEX idx_episodes_turn", true, STORED)]
+#[case::rows_that_refer_to_nothing("UPDATE episodes SET session_id = 99999", false, STORED)]
+#[case::tables_that_are_gone("DROP TABLE episode_texts; DROP TABLE sources", false, 0)]
+fn tc_37_a_schema_that_is_not_ours_is_damage(#[case] sql: &str, #[case] whole: bool, #[case] salvaged: u64) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = closed_store(&folder, true);
+    // A journal that knows of a turn which the file does not know to be forgotten.
+    drop(Writer::open(&path).expect("opens, and makes a journal").close());
+    let before = fs_err::read(&path).expect("reads");
+    let mut writer = Writer::open(&path).expect("opens");
+    let forgotten = crate::EpisodeUid::of(&turn_uid(9), 0).to_string();
+    writer.forget(&ForgetTarget::Episode(forgotten), NOW).expect("forgets");
+    writer.close().expect("closes");
+    for suffix in ["-wal", "-shm"] {
+        remove(&with_suffix(&path, suffix)).expect("removes");
+    }
+    fs_err::write(&path, before).expect("writes");
+    let db = Connection::open(&path).expect("opens");
+    db.pragma_update(None, "foreign_keys", false).expect("sets");
+    db.execute_batch(sql).expect("spoils");
+    drop(db);
+    let error = Writer::open(&path).expect_err("is damaged");
+    assert!(matches!(error, OpenError::Corrupt { .. }), "{error}");
+    let recovery = rebuild(&path);
+    assert_eq!(recovery.whole, whole, "{recovery:?}");
+    // Of tables that are gone the freed pages are read, as far as nothing is written there.
+    assert!(recovery.salvaged == salvaged || salvaged == 0, "{recovery:?}");
+    let there = there(&path);
+    assert!(there.len() as u64 + 1 >= recovery.salvaged.max(salvaged), "{recovery:?}");
+    assert!(!there.contains(&9) && !there.contains(&3));
+    drop(open_or_rebuild(&path, NOW).expect("opens"));
+    assert_eq!(set_aside_files(&path).len(), 1, "once");
+}
+
+#[test]
+fn what_a_restore_replaced_is_taken_where_no_backup_is_newer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = closed_store(&folder, true);
+    let replaced = with_suffix(&path, ".replaced-2026-11-05T000000Z");
+    fs_err::copy(&path, &replaced).expect("copies");
+    overwrite(&path, 0..pages(&path));
+    let error = Writer::open(&path).expect_err("is damaged").to_string();
+    assert!(
+        error.contains(&format!("the last restore is {}", replaced.display())),
+        "{error}"
+    );
+    let recovery = rebuild(&path);
+    assert_eq!(recovery.backup.as_ref(), Some(&replaced));
+    assert_eq!(there(&path).len() as u64, STORED);
+}

@@ -1,3 +1,7 @@
+mod hostile;
+
+use std::ops::ControlFlow;
+
 use super::*;
 use crate::testing::{Store, batch, session, turn, turn_uid};
 use crate::{

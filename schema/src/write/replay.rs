@@ -52,8 +52,8 @@ impl Writer {
     /// What SQLite or the file system reports.
     pub(super) fn follow_journal(&mut self, lines: &[(Number, Choice)]) -> Result<(), OpenError> {
         let path = self.path.clone();
-        let sqlite = |error: rusqlite::Error| OpenError::sqlite(&path, "bring the journal's choices into", error);
-        let position = meta(&self.db, JOURNAL).map_err(sqlite)?;
+        let sqlite = OpenError::of_rows(&path, "bring the journal's choices into");
+        let position = meta(&self.db, JOURNAL).map_err(&sqlite)?;
         let followed = self.journal.number_in(position.as_deref());
         let told = Told::of(lines.iter().map(|(_, choice)| choice));
         let open: Vec<&Choice> = lines
@@ -61,16 +61,16 @@ impl Writer {
             .filter(|(number, _)| *number > followed)
             .map(|(_, choice)| choice)
             .collect();
-        let removed = self.follow(&open, &told).map_err(sqlite)?;
+        let removed = self.follow(&open, &told).map_err(&sqlite)?;
         if removed > 0 {
             tracing::warn!(
                 episodes = removed,
                 "what you forgot was in the memory again, as in an older copy, and is deleted"
             );
         }
-        let left = forget::unscrubbed(&self.db).map_err(sqlite)?;
+        let left = forget::unscrubbed(&self.db).map_err(&sqlite)?;
         if removed > 0 || left.is_some() {
-            let emptied = self.scrub().and_then(|()| empty_log(&self.db)).map_err(sqlite)?;
+            let emptied = self.scrub().and_then(|()| empty_log(&self.db)).map_err(&sqlite)?;
             let spared = match (position.is_some(), left) {
                 // Of a database that was made anew just now the damaged file stays: it may be all that is left of others.
                 (false, _) => Spared::SetAside,
@@ -78,20 +78,20 @@ impl Writer {
                 (true, None) => Spared::Replaced,
                 (true, Some(spared)) => spared,
             };
-            let unwanted = Unwanted::of(&self.db).map_err(sqlite)?;
+            let unwanted = Unwanted::of(&self.db).map_err(&sqlite)?;
             let cleaned = forget_in_copies(&path, &unwanted, spared);
             if let Err(error) = &cleaned {
                 tracing::warn!(%error, "a copy of the database still holds what you forgot; it is tried again");
             }
             // Where another program reads the log, or a copy can't be rewritten now, upkeep ends it.
-            forget::note(&self.db, (!emptied || cleaned.is_err()).then_some(spared)).map_err(sqlite)?;
+            forget::note(&self.db, (!emptied || cleaned.is_err()).then_some(spared)).map_err(&sqlite)?;
         }
         self.journal.skip_to(followed);
-        let news = told.news(&self.db).map_err(sqlite)?;
+        let news = told.news(&self.db).map_err(&sqlite)?;
         self.journal.append(&news).map_err(OpenError::journal(&path))?;
         let position_now = self.journal.position();
         if position.as_deref() != Some(position_now.as_str()) {
-            set_meta(&self.db, JOURNAL, &position_now).map_err(sqlite)?;
+            set_meta(&self.db, JOURNAL, &position_now).map_err(&sqlite)?;
         }
         Ok(())
     }

@@ -166,9 +166,6 @@ fn without_daemon(places: &Places, dry_run: bool) -> Vec<Repair> {
 
 /// Mends the database at this path, which this process has to itself.
 fn memory(database: &Path, dry_run: bool) -> Vec<Repair> {
-    if !matches!(database.try_exists(), Ok(true)) {
-        return Vec::new();
-    }
     let damage = match Reader::open(database) {
         Ok(reader) => match Findings::of(&reader) {
             Ok(findings) => match findings.damage() {
@@ -187,7 +184,10 @@ fn memory(database: &Path, dry_run: bool) -> Vec<Repair> {
             }
         },
         Err(OpenError::Corrupt { detail, .. }) => detail,
-        // Of another version, or another program's: nothing that can be mended, and the checks tell it.
+        Err(OpenError::Lost { beside, .. }) => {
+            format!("it is gone or empty, though {} says that there was one", beside.display())
+        }
+        // Not there yet, of another version, or another program's: nothing that can be mended, and the checks tell it.
         Err(_) => return Vec::new(),
     };
     vec![made_anew(database, &damage, dry_run)]
