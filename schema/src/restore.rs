@@ -9,12 +9,14 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use rusqlite::{Connection, OpenFlags};
+
 use crate::backup::{FreshCopy, sync_folder};
 use crate::copy::with_suffix;
 use crate::error::{CopyError, OpenError};
 use crate::journal::Journal;
 use crate::kept::free_name;
-use crate::open::open_writer;
+use crate::open::{BUSY_TIMEOUT, open_writer};
 use crate::write::Writer;
 
 /// The folder in which a copy is made ready.
@@ -93,6 +95,31 @@ fn make_ready(database: &Path, copy: &Path) -> Result<(), RestoreError> {
     db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
         .and_then(|()| db.close().map_err(|(_, error)| error))
         .map_err(RestoreError::Ready)
+}
+
+/// Brings a copy of an older version to this one, in its place: the new one is whole before the old one goes.
+///
+/// # Errors
+/// [`RestoreError`]; the copy is as it was.
+pub(crate) fn bring_to_this_version(database: &Path, copy: &Path) -> Result<(), RestoreError> {
+    if with_suffix(database, READY).try_exists().map_err(io("look for a restore"))? {
+        let why = std::io::Error::other("a restore is to be finished first, by the next start");
+        return Err(io("use the folder of a restore")(why));
+    }
+    // A log beside it would be taken for the new one's.
+    as_one_file(copy).map_err(RestoreError::Ready)?;
+    make_ready(database, copy)?;
+    fs_err::rename(staged(database), copy)
+        .and_then(|()| sync_folder(copy))
+        .and_then(|()| clear_up(database))
+        .map_err(io("put the copy in place of its older version"))
+}
+
+/// Folds the log of a database that nobody uses into it.
+fn as_one_file(path: &Path) -> rusqlite::Result<()> {
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    db.busy_timeout(BUSY_TIMEOUT)?;
+    db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
 }
 
 /// The second stage: from here on it counts.
