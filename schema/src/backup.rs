@@ -123,9 +123,11 @@ impl Drop for FreshCopy {
     }
 }
 
-/// Whether this process is making the copy of which `path` is a part.
+/// Whether this process is making the copy of which `path` is a part, or belongs to one.
 pub(crate) fn is_being_made(path: &Path) -> bool {
-    being_made(|names| names.contains(&name_of(path)))
+    let name = name_of(path);
+    let begins_as = |part: &OsString| name.as_encoded_bytes().starts_with(part.as_encoded_bytes());
+    being_made(|names| names.iter().any(begins_as))
 }
 
 fn being_made<T>(act: impl FnOnce(&mut Vec<OsString>) -> T) -> T {

@@ -108,11 +108,13 @@ pub(crate) fn bring_to_this_version(database: &Path, copy: &Path) -> Result<(), 
     }
     // A log beside it would be taken for the new one's.
     as_one_file(copy).map_err(RestoreError::Ready)?;
-    make_ready(database, copy)?;
-    fs_err::rename(staged(database), copy)
-        .and_then(|()| sync_folder(copy))
-        .and_then(|()| clear_up(database))
-        .map_err(io("put the copy in place of its older version"))
+    let brought = make_ready(database, copy).and_then(|()| {
+        fs_err::rename(staged(database), copy)
+            .and_then(|()| sync_folder(copy))
+            .map_err(io("put the copy in place of its older version"))
+    });
+    // What stays there, the next restore and the next clean-up remove.
+    brought.and(clear_up(database).map_err(io("clear the folder of a restore")))
 }
 
 /// Folds the log of a database that nobody uses into it.

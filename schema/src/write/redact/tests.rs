@@ -568,8 +568,12 @@ fn what_an_earlier_process_of_our_number_left_is_waited_for_by_nobody() {
     // One that is being made is waited for.
     let backup = crate::backup_path(&store.path, "2026-11-29T210345Z", false);
     let copy = crate::FreshCopy::make(&store.path, &backup, &mut |_| std::ops::ControlFlow::Continue(())).expect("copies");
+    // So is what SQLite keeps beside it meanwhile.
+    let beside = backup.with_file_name(format!(".memory-2026-11-29T210345Z.db.{}.part-journal", std::process::id()));
+    fs_err::write(&beside, SECRET).expect("writes");
     let state = |store: &mut Store| store.writer.finish_redaction(&rules(2), NOW).expect("cleans up").state;
     assert_eq!(state(&mut store), CleanupState::Waits);
+    assert!(beside.exists());
     copy.put_at(&backup).expect("puts");
     assert_eq!(state(&mut store), CleanupState::Done);
 }
