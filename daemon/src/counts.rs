@@ -32,13 +32,15 @@ pub(crate) enum Count {
     BackupFailed,
     /// What is beyond the bounds of retention could not be removed.
     RetentionFailed,
+    /// A copy of the memory was removed: secrets that newer rules found may have been in it, and it could not be rewritten.
+    CopyRemoved,
     /// A job panicked.
     JobPanicked,
 }
 
 impl Count {
     /// All of them, in the order in which `status` shows them.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::HookGaveUp,
         Self::HookKeptSilent,
         Self::ChangesOverflowed,
@@ -51,6 +53,7 @@ impl Count {
         Self::UpkeepFailed,
         Self::BackupFailed,
         Self::RetentionFailed,
+        Self::CopyRemoved,
         Self::JobPanicked,
     ];
 
@@ -69,6 +72,7 @@ impl Count {
             Self::UpkeepFailed => "upkeep-failed",
             Self::BackupFailed => "backup-failed",
             Self::RetentionFailed => "retention-failed",
+            Self::CopyRemoved => "copy-removed",
             Self::JobPanicked => "job-panicked",
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use remembrancer_processor::Stopwatch;
 use remembrancer_processor::ingest::RULES;
-use remembrancer_schema::{QueryError, Reader, RedactionStep, Writer};
+use remembrancer_schema::{CleanupState, QueryError, Reader, RedactionStep, Writer};
 use tokio_util::sync::CancellationToken;
 
 use crate::causes::with_causes;
@@ -22,8 +22,11 @@ use crate::store::{NoAnswer, StoreHandle};
 const STEP: usize = 200;
 /// How long ingest is waited for before a step while it has files to read, and how long a pause is looked at again.
 const BUSY: Duration = Duration::from_secs(2);
-/// Between two tries to clean up, which a reader in the way or a backup that is being made puts off.
-const RETRY: Duration = Duration::from_secs(2);
+/// Between the first two tries to clean up, which a reader in the way or a backup that is being made puts off; each after that waits
+/// twice as long.
+const FIRST_RETRY: Duration = Duration::from_secs(2);
+/// Tries until it is left to the next [`INTERVAL`].
+const RETRIES: u32 = 6;
 /// Between two looks for copies of older rows, and after a failure.
 const INTERVAL: Duration = Duration::from_mins(10);
 
@@ -103,14 +106,36 @@ impl Redaction {
             );
             self.due.all();
         }
-        while !self
-            .writer
-            .call(|writer| writer.finish_redaction(&RULES, clock::now()))
-            .await??
-        {
-            tokio::time::sleep(RETRY).await;
+        self.clean_up().await
+    }
+
+    /// What the rows were leaves the database and its copies, as far as nobody is in the way.
+    async fn clean_up(&self) -> Result<(), RedactionError> {
+        let mut retries = 0;
+        loop {
+            self.wait_for_ingest().await;
+            let mut watch = Stopwatch::start();
+            let cleanup = self
+                .writer
+                .call(|writer| writer.finish_redaction(&RULES, clock::now()))
+                .await??;
+            watch.lap("clean up");
+            if cleanup.copies_removed > 0 {
+                self.progress.count(Count::CopyRemoved, cleanup.copies_removed);
+            }
+            match cleanup.state {
+                CleanupState::Done => return Ok(()),
+                CleanupState::More => {
+                    retries = 0;
+                    tokio::time::sleep(self.politeness.rest_after(watch.total())).await;
+                }
+                CleanupState::Waits if retries == RETRIES => return Ok(()),
+                CleanupState::Waits => {
+                    tokio::time::sleep(FIRST_RETRY * 2_u32.pow(retries)).await;
+                    retries += 1;
+                }
+            }
         }
-        Ok(())
     }
 
     /// Brings what is in memory in step with the store.

@@ -2,8 +2,10 @@
 //! through goes out, or nothing. The source is only read, in one snapshot, so that whoever writes it waits for nobody and a copy
 //! is of one moment, however long it takes.
 
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::backup::{Backup, StepResult};
@@ -19,6 +21,10 @@ use crate::{integrity, migrate, system, vec_extension};
 const STEP_PAGES: i32 = 256;
 /// How long a lock on the source is waited for before it is tried again.
 const LOCKED: Duration = Duration::from_millis(20);
+
+/// The names of the copies that this process is making now: a part with its number that is not among them was left by another of that
+/// number, as all have it that run in a container.
+static BEING_MADE: Mutex<Vec<OsString>> = Mutex::new(Vec::new());
 
 /// What a database holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +73,7 @@ impl FreshCopy {
         let temporary = part_of(target);
         // What a crash of a process with the same number left is ours, and no copy.
         remove_with_companions(&temporary).map_err(io("remove what was left of"))?;
+        being_made(|names| names.push(name_of(&temporary)));
         let mut copy = Self {
             temporary,
             contents: Contents::NONE,
@@ -108,7 +115,27 @@ impl Drop for FreshCopy {
     fn drop(&mut self) {
         // Renamed or in the way: a part counts for nothing and is removed with the next forgetting, or overwritten.
         drop(remove_with_companions(&self.temporary));
+        being_made(|names| {
+            if let Some(place) = names.iter().position(|name| *name == name_of(&self.temporary)) {
+                names.swap_remove(place);
+            }
+        });
     }
+}
+
+/// Whether this process is making the copy of which `path` is a part, or belongs to one.
+pub(crate) fn is_being_made(path: &Path) -> bool {
+    let name = name_of(path);
+    let begins_as = |part: &OsString| name.as_encoded_bytes().starts_with(part.as_encoded_bytes());
+    being_made(|names| names.iter().any(begins_as))
+}
+
+fn being_made<T>(act: impl FnOnce(&mut Vec<OsString>) -> T) -> T {
+    act(&mut BEING_MADE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn name_of(path: &Path) -> OsString {
+    path.file_name().unwrap_or_default().to_owned()
 }
 
 impl Contents {

@@ -3,15 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, named_params};
+use rusqlite::{Connection, ErrorCode, named_params};
 
 use crate::damage::Damage;
 use crate::error::QueryError;
 use crate::ids::EpisodeId;
-use crate::integrity::{broken_reference, is_about_index, quick_check};
+use crate::integrity::look_through;
 use crate::migrate::meta;
 use crate::query::Reader;
-use crate::shape;
 use crate::vector_code::{bit_code, from_bytes};
 use crate::write::{INDEX_ANALYSIS, Writer, current_model, insert_code, rebuild_codes, remove_code};
 
@@ -38,36 +37,24 @@ struct Unsound {
 }
 
 impl Reader {
-    /// What SQLite's quick check finds damaged, the worst, in its words, else what of the schema is not ours, or a row that refers to
-    /// none; `None` where the database is whole. It reads all of it.
+    /// What is found damaged, the worst, in SQLite's words, else what of the schema is not ours, or a row that refers to none; `None`
+    /// where the database is whole. It reads all of it, and on past a damaged full-text index, which may hide the rest.
     ///
     /// # Errors
     /// What SQLite reports but for damage.
     pub fn damage(&self) -> Result<Option<(Damage, String)>, QueryError> {
-        let findings = match self.run("look through the database", quick_check) {
-            Ok(findings) => findings,
+        match self.run("look through the database", look_through) {
+            Ok(looked) => {
+                let of_index = looked.index_damaged.then(|| "the full-text index is damaged".to_owned());
+                let of_database = looked.damage.map(|found| (Damage::Database, found));
+                Ok(of_database.or(of_index.map(|found| (Damage::Index, found))))
+            }
             Err(QueryError::Corrupt { index_only, source, .. }) => {
                 let damage = if index_only { Damage::Index } else { Damage::Database };
-                return Ok(Some((damage, source.to_string())));
+                Ok(Some((damage, source.to_string())))
             }
-            Err(error) => return Err(error),
-        };
-        let mut findings: Vec<String> = findings.into_iter().filter(|finding| finding != "ok").collect();
-        findings.extend(self.run("look at the schema", shape::difference)?);
-        if findings.iter().all(|finding| is_about_index(finding)) {
-            findings.extend(self.run("look at what rows refer to", broken_reference)?);
+            Err(error) => Err(error),
         }
-        let of = |finding: &String| {
-            if is_about_index(finding) {
-                Damage::Index
-            } else {
-                Damage::Database
-            }
-        };
-        Ok(findings
-            .into_iter()
-            .map(|finding| (of(&finding), finding))
-            .max_by_key(|(damage, _)| *damage))
     }
 
     /// What is made from the tables and does not agree with them. It reads every vector.
@@ -95,20 +82,18 @@ impl Writer {
     /// where the table of codes can't be read. Gives what was wrong.
     ///
     /// # Errors
-    /// What SQLite reports; nothing is changed then.
+    /// What SQLite reports; nothing is changed then. What passes, such as a lock or a disk that fails, costs no code.
     pub fn mend_vectors(&mut self) -> Result<DerivedFaults, QueryError> {
         self.within("mend the vectors", |db| {
             let Some((model, dimension)) = current_model(db)? else {
                 return Ok(DerivedFaults::default());
             };
             let mut remade = 0;
-            let unsound = match look(db) {
-                Ok(unsound) => unsound,
-                Err(_) => {
-                    remade = rebuild_codes(db, &model, dimension)? as u64;
-                    look(db)?
-                }
-            };
+            match codes(db) {
+                Err(error) if is_about_the_table(&error) => remade = rebuild_codes(db, &model, dimension)? as u64,
+                read => drop(read?),
+            }
+            let unsound = look(db)?;
             for id in &unsound.vectors {
                 db.prepare_cached(
                     "UPDATE episodes SET room = coalesce(room, zeroblob(:room)), embedding = NULL, embedding_model = NULL WHERE id = :id",
@@ -145,15 +130,28 @@ fn unindexed(db: &Connection) -> rusqlite::Result<u64> {
     Ok(without_row + without_episode)
 }
 
+/// Every code by its episode.
+fn codes(db: &Connection) -> rusqlite::Result<BTreeMap<EpisodeId, Vec<u8>>> {
+    db.prepare("SELECT rowid, code FROM episodes_vec")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
+}
+
+/// Whether reading the table of codes failed for what is in it: damaged pages, or, as the vector extension tells of what it can't make
+/// sense of in its own tables, SQLite's error without a kind.
+fn is_about_the_table(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown)
+    )
+}
+
 fn look(db: &Connection) -> rusqlite::Result<Unsound> {
     let mut unsound = Unsound::default();
     let Some((model, dimension)) = current_model(db)? else {
         return Ok(unsound);
     };
-    let mut codes: BTreeMap<EpisodeId, Vec<u8>> = db
-        .prepare("SELECT rowid, code FROM episodes_vec")?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<Result<_, _>>()?;
+    let mut codes = codes(db)?;
     let mut statement = db.prepare(
         "SELECT id, embedding FROM episodes
          WHERE embedding IS NOT NULL AND embedding_model = (SELECT id FROM embedding_models WHERE name = :model)",
@@ -233,5 +231,41 @@ mod tests {
         assert_eq!(found, Some(Damage::Index));
         store.writer.rebuild_index().expect("rebuilds");
         assert_eq!(store.reader().damage().expect("reads"), None);
+    }
+
+    #[test]
+    fn a_damaged_index_hides_no_damaged_table() {
+        let mut store = Store::new();
+        store.fill(&["the parser drops the last line"; 40]);
+        crate::damage_index(&store.path);
+        store.writer.checkpoint().expect("folds");
+        let db = Connection::open(&store.path).expect("opens");
+        let root: usize = db
+            .query_row(
+                "SELECT rootpage FROM sqlite_schema WHERE name = 'idx_episodes_turn'",
+                [],
+                |row| row.get::<_, i64>(0).map(|page| page as usize),
+            )
+            .expect("reads");
+        drop(db);
+        let mut bytes = fs_err::read(&store.path).expect("reads");
+        bytes[(root - 1) * 8192..root * 8192].fill(0x5a);
+        fs_err::write(&store.path, bytes).expect("writes");
+        let found = store.reader().damage().expect("reads").map(|(damage, _)| damage);
+        assert_eq!(found, Some(Damage::Database));
+    }
+
+    #[rstest]
+    #[case::damaged(rusqlite::ffi::SQLITE_CORRUPT, true)]
+    #[case::of_a_table_of_an_extension(rusqlite::ffi::SQLITE_CORRUPT_VTAB, true)]
+    #[case::of_the_extension(rusqlite::ffi::SQLITE_ERROR, true)]
+    #[case::in_use(rusqlite::ffi::SQLITE_BUSY, false)]
+    #[case::full(rusqlite::ffi::SQLITE_FULL, false)]
+    #[case::out_of_time(rusqlite::ffi::SQLITE_INTERRUPT, false)]
+    #[case::not_read(rusqlite::ffi::SQLITE_IOERR_READ, false)]
+    #[case::no_memory(rusqlite::ffi::SQLITE_NOMEM, false)]
+    fn the_codes_go_for_damage_alone(#[case] code: i32, #[case] expected: bool) {
+        let error = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+        assert_eq!(is_about_the_table(&error), expected);
     }
 }

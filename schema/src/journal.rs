@@ -124,6 +124,7 @@ impl Journal {
         if choices.is_empty() {
             return Ok(Mark(self.length));
         }
+        self.cut_what_is_torn()?;
         if self.length > SMALL && self.length > self.length_when_compact * GROWTH {
             self.write_anew(&Contents::read(&self.path)?)?;
         }
@@ -132,9 +133,6 @@ impl Journal {
         for choice in choices {
             self.last += 1;
             text.push_str(&line::write(self.last, choice)?);
-        }
-        if self.is_torn {
-            self.cut(before.0)?;
         }
         if let Err(error) = self.add(text.as_bytes()) {
             // The first error is what counts. A part of a line that stays is cut off before the next, or at the next opening.
@@ -158,6 +156,7 @@ impl Journal {
     /// # Errors
     /// The file system's error; the journal is as it was then.
     pub(crate) fn change(&mut self, change: impl Fn(&Choice) -> Option<Choice>) -> io::Result<()> {
+        self.cut_what_is_torn()?;
         let mut contents = Contents::read(&self.path)?;
         let mut changed = false;
         for line in &mut contents.lines {
@@ -175,6 +174,11 @@ impl Journal {
         file.sync_all()?;
         self.length += bytes.len() as u64;
         Ok(())
+    }
+
+    /// Before the file is read again: what failed may stand in it whole, and was refused.
+    fn cut_what_is_torn(&mut self) -> io::Result<()> {
+        if self.is_torn { self.cut(self.length) } else { Ok(()) }
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {

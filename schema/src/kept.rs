@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use crate::backup::{open_as_it_is, remove_with_companions};
+use crate::backup::{is_being_made, open_as_it_is, remove_with_companions};
 use crate::copy::{PART, beside, leftovers, migration_copies, with_suffix};
 use crate::error::{OpenError, QueryError};
+use crate::integrity::look_through;
 use crate::migrate::{self, LATEST};
 use crate::parting::PARTING;
 use crate::recovery::{is_of_recovery, is_unfinished, set_aside_files};
@@ -253,6 +254,16 @@ fn rewrite(path: &Path, unwanted: &Unwanted) -> std::io::Result<bool> {
 /// # Errors
 /// What keeps it from being opened now.
 fn opened(path: &Path) -> std::io::Result<Option<Connection>> {
+    Ok(opened_of_any(path)?
+        .filter(|(version, _)| *version == LATEST)
+        .map(|(_, db)| db))
+}
+
+/// A copy of whatever version, opened for reading, with its version; `None` where it is no whole database.
+///
+/// # Errors
+/// What keeps it from being opened now.
+fn opened_of_any(path: &Path) -> std::io::Result<Option<(u32, Connection)>> {
     let version = |db: Connection| Ok((migrate::version(&db).map_err(SqliteError::from)?, db));
     let opened = match open_as_it_is(path) {
         Ok(db) => version(db),
@@ -260,7 +271,7 @@ fn opened(path: &Path) -> std::io::Result<Option<Connection>> {
         Err(_) => return Ok(None),
     };
     match opened {
-        Ok((version, db)) => Ok((version == LATEST).then_some(db)),
+        Ok(opened) => Ok(Some(opened)),
         Err(error) if passes(&error) => Err(not_now(path, &error)),
         Err(_) => Ok(None),
     }
@@ -310,61 +321,132 @@ pub fn remove_half_written(path: &Path) -> std::io::Result<()> {
     }
 }
 
+/// How far the copies are that newer rules of redaction are brought to.
+#[derive(Debug, Default)]
+pub(crate) struct RedactedCopies {
+    /// One was brought further, and more may be to do.
+    pub(crate) more: bool,
+    /// One is being made; once it is, it is rewritten as the others are.
+    pub(crate) waits: bool,
+    /// How many were removed.
+    pub(crate) removed: u64,
+    /// What kept the first of those from being rewritten that could not be now; they are as they were.
+    pub(crate) failed: Option<QueryError>,
+}
+
+/// What came of a copy.
+enum OfCopy {
+    /// There is nothing to do, or nothing any more.
+    Through,
+    /// There may be more to do.
+    Further,
+    /// It can't be rewritten, now or ever.
+    Unfit,
+}
+
 /// Brings `rules` to a part of the rows of a copy of ours that has not been through them. Where rows of the database were rewritten
-/// (`unscrubbed`), a copy that can't be rewritten goes: it holds what they were. Only what was set aside stays, which may be all that
-/// is left of something. Gives whether there may be more to do.
-///
+/// (`unscrubbed`), copies of older versions are brought to this one first, and a copy that can't be rewritten goes: it holds what the
+/// rows were. Only what was set aside stays, which may be all that is left of something, and what a newer version made, which knows
+/// more rules. What fails for now costs no copy, and keeps none from its turn.
+pub(crate) fn redact_copies(database: &Path, rules: &RedactionRules, unscrubbed: bool, now: UnixMillis) -> RedactedCopies {
+    let mut done = RedactedCopies::default();
+    if unscrubbed && let Err(error) = restore::give_up(database) {
+        // A restore that does not count yet is begun anew.
+        done.failed = Some(copies_failed(&error));
+    }
+    let damaged = set_aside_files(database);
+    for copy in kept_copies(database) {
+        if is_being_made(&copy.path) {
+            done.waits = true;
+            continue;
+        }
+        let name = copy.path.to_string_lossy();
+        let is_set_aside =
+            copy.kind == KeptKind::SetAside || damaged.iter().any(|file| name.starts_with(&*file.to_string_lossy()));
+        let outcome = redact_copy(database, &copy, rules, unscrubbed, now).and_then(|came| match came {
+            OfCopy::Unfit if unscrubbed && !is_set_aside => {
+                remove_with_companions(&copy.path)?;
+                if copy.kind != KeptKind::Part {
+                    tracing::warn!(
+                        copy = %copy.path.display(),
+                        "a copy of the memory is removed: secrets that were found in the memory may be in it, and it can't be rewritten"
+                    );
+                    done.removed += 1;
+                }
+                Ok(false)
+            }
+            OfCopy::Further => Ok(true),
+            OfCopy::Through | OfCopy::Unfit => Ok(false),
+        });
+        match outcome {
+            Ok(false) => {}
+            Ok(true) => {
+                done.more = true;
+                return done;
+            }
+            Err(error) => {
+                done.failed.get_or_insert_with(|| copies_failed(&error));
+            }
+        }
+    }
+    done
+}
+
 /// # Errors
-/// What SQLite or the file system reports; it can be called again.
-pub(crate) fn redact_copies(
+/// What keeps the copy from being rewritten now.
+fn redact_copy(
     database: &Path,
+    copy: &KeptCopy,
     rules: &RedactionRules,
     unscrubbed: bool,
     now: UnixMillis,
-) -> Result<bool, QueryError> {
-    const ACT: &str = "redact the copies of the database";
-    if unscrubbed {
-        // A restore that does not count yet is begun anew.
-        restore::give_up(database).map_err(removal)?;
+) -> std::io::Result<OfCopy> {
+    if matches!(copy.kind, KeptKind::Part | KeptKind::BeforeMigration(_)) {
+        return Ok(OfCopy::Unfit);
     }
-    let damaged = set_aside_files(database);
-    let being_made = format!(".{}.part", std::process::id());
-    let later = |source: std::io::Error| QueryError::Invalid {
-        act: ACT,
-        detail: source.to_string(),
+    let Some((version, db)) = opened_of_any(&copy.path)? else {
+        return Ok(OfCopy::Unfit);
     };
-    let mut waits = false;
-    for copy in kept_copies(database) {
-        let name = copy.path.to_string_lossy();
-        if name.ends_with(&being_made) {
-            // Once it is made it is rewritten as the others are.
-            waits = true;
-            continue;
-        }
-        let is_damaged = damaged.iter().any(|file| name.starts_with(&*file.to_string_lossy()));
-        let may_be_rewritten = !matches!(copy.kind, KeptKind::Part | KeptKind::BeforeMigration(_));
-        let db = if may_be_rewritten {
-            opened(&copy.path).map_err(later)?
-        } else {
-            None
-        };
-        if let Some(db) = db {
-            let due = copy_is_due(&db, rules).map_err(QueryError::at(ACT))?;
-            drop(db);
-            if due {
-                redact_in_copy(&copy.path, rules, now).map_err(QueryError::at(ACT))?;
-                return Ok(true);
-            }
-        } else if unscrubbed && copy.kind != KeptKind::SetAside && !is_damaged {
-            remove_with_companions(&copy.path).map_err(removal)?;
-        }
+    if version > LATEST || version < LATEST && !unscrubbed {
+        return Ok(OfCopy::Through);
     }
-    Ok(waits)
+    if version < LATEST {
+        drop(db);
+        return match restore::bring_to_this_version(database, &copy.path) {
+            Ok(()) => Ok(OfCopy::Further),
+            Err(_) if is_damaged(&copy.path) => Ok(OfCopy::Unfit),
+            Err(error) => Err(std::io::Error::other(format!("{}: {error}", copy.path.display()))),
+        };
+    }
+    let due = copy_is_due(&db, rules);
+    drop(db);
+    let rewritten = due.and_then(|due| {
+        if due {
+            redact_in_copy(&copy.path, rules, now)?;
+        }
+        Ok(due)
+    });
+    match rewritten.map_err(SqliteError::from) {
+        Ok(true) => Ok(OfCopy::Further),
+        Ok(false) => Ok(OfCopy::Through),
+        Err(error) if passes(&error) => Err(not_now(&copy.path, &error)),
+        Err(_) => Ok(OfCopy::Unfit),
+    }
 }
 
-fn removal(source: std::io::Error) -> QueryError {
+/// Whether a copy that can be opened is not whole.
+fn is_damaged(path: &Path) -> bool {
+    let looked = open_as_it_is(path).map(|db| look_through(&db).map_err(SqliteError::from));
+    match looked {
+        Ok(Ok(looked)) => looked.damage.is_some(),
+        Ok(Err(error)) => !passes(&error),
+        Err(_) => false,
+    }
+}
+
+fn copies_failed(source: &std::io::Error) -> QueryError {
     QueryError::Invalid {
-        act: "remove an old copy of the database",
+        act: "redact the copies of the database",
         detail: source.to_string(),
     }
 }

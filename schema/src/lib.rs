@@ -98,7 +98,7 @@ pub use states::{damage_index, damage_vectors, make_analysis_older, make_older};
 pub use system::is_same_file;
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
 pub use vector_code::bit_code;
-pub use write::{RedactionStep, Writer};
+pub use write::{CleanupState, RedactionCleanup, RedactionStep, Writer};
 
 /// The schema version that this crate reads and writes.
 pub const SCHEMA_VERSION: u32 = migrate::LATEST;

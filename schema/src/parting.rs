@@ -15,7 +15,9 @@ use crate::{open, system};
 /// Ends the name of a copy that is to take the place of a file with a second name. One that is found was left by a crash.
 pub const PARTING: &str = ".parting";
 /// What belongs to a database: the file, its logs, and the log's index.
-const FILES: [&str; 4] = ["", "-wal", "-journal", INDEX];
+const FILES: [&str; 4] = ["", "-wal", ROLLBACK, INDEX];
+/// What pages were before a change without a log, until the change is whole.
+const ROLLBACK: &str = "-journal";
 /// The log's index, which SQLite makes anew from the log.
 const INDEX: &str = "-shm";
 
@@ -36,22 +38,22 @@ pub fn part_file(path: &Path) -> io::Result<()> {
 /// all of it is the user's own, and holds what keeps other programs of ours from it.
 ///
 /// # Errors
-/// [`OpenError::Busy`] where some other program has the database open; the file system's error. The database is then as it was.
+/// [`OpenError::Busy`] where some other program has the database open; where a change of it was cut short, which opening it would end
+/// under all its names; the file system's error. The database is then as it was.
 pub fn part_database(path: &Path) -> Result<usize, OpenError> {
     let path = match fs_err::canonicalize(path) {
         Ok(path) => path,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         Err(error) => return Err(cannot_part(path)(error)),
     };
-    let linked: Vec<&str> = FILES
-        .into_iter()
-        .filter(|suffix| has_other_names(&with_suffix(&path, suffix)))
-        .collect();
-    if linked.is_empty() {
+    if linked_files(&path).is_empty() {
         return Ok(0);
     }
     let lock = open::lock_file(&path)?;
+    refuse_half_a_change(&path)?;
     let alone = open_alone(&path)?;
+    // Until nobody else had it open, they might have come and gone.
+    let linked = linked_files(&path);
     // To close a file drops SQLite's locks on it: all stay open until all are in their places.
     let mut copied = Vec::new();
     for suffix in &linked {
@@ -64,6 +66,23 @@ pub fn part_database(path: &Path) -> Result<usize, OpenError> {
     }
     drop((alone, copied, lock));
     Ok(linked.len())
+}
+
+fn linked_files(path: &Path) -> Vec<&'static str> {
+    let linked = FILES.into_iter();
+    linked.filter(|suffix| has_other_names(&with_suffix(path, suffix))).collect()
+}
+
+/// SQLite rolls back what a rollback journal tells as soon as the database is opened, in place.
+fn refuse_half_a_change(path: &Path) -> Result<(), OpenError> {
+    let journal = with_suffix(path, ROLLBACK);
+    let is_hot = fs_err::symlink_metadata(&journal).is_ok_and(|found| found.len() > 0);
+    if !is_hot || !(has_other_names(path) || has_other_names(&journal)) {
+        return Ok(());
+    }
+    let why = "a change of the database was cut short, and to end it would change what lies under its other names: copy the database \
+               and this file to another folder (`cp`, not `cp -l`), remove both here, and move the copies back";
+    Err(cannot_part(&journal)(io::Error::other(why)))
 }
 
 /// Opens the database so that nobody else has it open, and nothing is written to it, at its closing neither; `None` where it is none,

@@ -7,13 +7,13 @@ use std::borrow::Cow;
 use rusqlite::Connection;
 
 use crate::ids::EpisodeId;
-use crate::migrate::meta;
+use crate::migrate::{meta, set_meta};
 
 /// Key in `_meta`: the rules that all rows have been through; none where nobody noted them.
 pub(crate) const REDACTION_VERSION: &str = "redaction_version";
 /// Key in `_meta`: how far a newer version has come, as `version:table:id`.
 pub(crate) const REDACTED_TO: &str = "redacted_to";
-/// Key in `_meta`: `1` from the moment in which a row is rewritten until no byte of what it was is left in the file.
+/// Key in `_meta`: not `0` from the moment in which a row is rewritten until no byte of what it was is left; see [`Leftover`].
 pub(crate) const REDACTION_UNSCRUBBED: &str = "redaction_unscrubbed";
 
 /// What takes secrets out of texts. Redacting twice must change nothing.
@@ -63,6 +63,34 @@ impl Table {
             Self::Episodes => "episodes",
         }
     }
+}
+
+/// Where bytes may be left of what rows were before they were rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leftover {
+    /// In the index, in freed pages, in the log, in copies.
+    Everywhere,
+    /// In the log and in copies: the rest of the file is clean.
+    BesideTheFile,
+}
+
+/// What [`note_leftover`] noted.
+pub(crate) fn leftover(db: &Connection) -> rusqlite::Result<Option<Leftover>> {
+    Ok(match meta(db, REDACTION_UNSCRUBBED)?.as_deref() {
+        Some("1") => Some(Leftover::Everywhere),
+        Some("2") => Some(Leftover::BesideTheFile),
+        _ => None,
+    })
+}
+
+/// Notes where bytes may be left; `None` once there are none.
+pub(crate) fn note_leftover(db: &Connection, left: Option<Leftover>) -> rusqlite::Result<()> {
+    let note = match left {
+        None => "0",
+        Some(Leftover::Everywhere) => "1",
+        Some(Leftover::BesideTheFile) => "2",
+    };
+    set_meta(db, REDACTION_UNSCRUBBED, note)
 }
 
 /// The rules that are noted.

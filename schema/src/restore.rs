@@ -18,7 +18,7 @@ use crate::error::{CopyError, OpenError};
 use crate::journal::Journal;
 use crate::kept::{Spared, free_name};
 use crate::migrate::set_meta;
-use crate::open::CLEAN_SHUTDOWN;
+use crate::open::{BUSY_TIMEOUT, CLEAN_SHUTDOWN};
 use crate::sqlite_error::SqliteError;
 use crate::system::is_same_file;
 use crate::write::{Writer, rehearse};
@@ -133,6 +133,33 @@ fn make_one_file(staged: &Path) -> rusqlite::Result<()> {
     set_meta(&db, CLEAN_SHUTDOWN, "0")?;
     db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
     db.close().map_err(|(_, error)| error)
+}
+
+/// Brings a copy of an older version to this one, in its place: the new one is whole before the old one goes.
+///
+/// # Errors
+/// [`RestoreError`]; the copy is as it was.
+pub(crate) fn bring_to_this_version(database: &Path, copy: &Path) -> Result<(), RestoreError> {
+    if with_suffix(database, READY).try_exists().map_err(io("look for a restore"))? {
+        let why = std::io::Error::other("a restore is to be finished first, by the next start");
+        return Err(io("use the folder of a restore")(why));
+    }
+    // A log beside it would be taken for the new one's.
+    as_one_file(copy).map_err(|error| RestoreError::Ready(error.into()))?;
+    let brought = make_ready(database, copy).and_then(|()| {
+        fs_err::rename(staged(database), copy)
+            .and_then(|()| sync_folder(copy))
+            .map_err(io("put the copy in place of its older version"))
+    });
+    // What stays there, the next restore and the next clean-up remove.
+    brought.and(clear_up(database).map_err(io("clear the folder of a restore")))
+}
+
+/// Folds the log of a database that nobody uses into it.
+fn as_one_file(path: &Path) -> rusqlite::Result<()> {
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    db.busy_timeout(BUSY_TIMEOUT)?;
+    db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
 }
 
 /// The second stage: from here on it counts.

@@ -40,7 +40,7 @@ pub(crate) use in_copies::{Unwanted, forget_in_copy};
 pub(crate) use index::columns as indexed_columns;
 pub(crate) use index::parse_facets;
 pub(crate) use ingest::content_hash;
-pub use redact::RedactionStep;
+pub use redact::{CleanupState, RedactionCleanup, RedactionStep};
 pub(crate) use redact::{copy_is_due, redact_in_copy};
 pub(crate) use rehearsal::rehearse;
 

@@ -47,6 +47,8 @@ pub(crate) struct OpenTurn {
     rewritable: HashMap<u64, Rewritable>,
     /// How many private spans the agent has left open.
     private: usize,
+    /// How many texts the agent has said; one that is written again counts once.
+    said: usize,
     /// The spelling of the prompt as it stood before it was redacted.
     spelling: u64,
     text_bytes: usize,
@@ -59,6 +61,8 @@ struct Rewritable {
     step: Option<usize>,
     /// How many private spans were open before it.
     private: usize,
+    /// Which of the agent's texts it is, by when it was said first.
+    order: usize,
 }
 
 /// Builds turns of one source.
@@ -357,6 +361,7 @@ impl Assembler {
             seen: HashSet::from([short_hash(place.id)]),
             rewritable: HashMap::new(),
             private: 0,
+            said: 0,
             spelling,
             text_bytes: 0,
         }

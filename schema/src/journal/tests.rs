@@ -198,3 +198,30 @@ fn what_is_taken_back_is_gone_and_its_number_is_not_given_again() {
     journal.append(&[exclude("/c")]).expect("appends");
     assert_eq!(place.open().1, [(1, exclude("/a")), (3, exclude("/c"))]);
 }
+
+#[test]
+fn what_failed_and_could_not_be_cut_off_is_in_no_journal_that_is_written_anew() {
+    let refused = |place: &Place, journal: &mut Journal| {
+        let mut bytes = place.bytes();
+        bytes.extend_from_slice(line::write(900_000, &exclude("/refused")).expect("is a line").as_bytes());
+        place.write(&bytes);
+        journal.is_torn = true;
+    };
+    let is_there = |place: &Place| place.open().1.iter().any(|(_, choice)| *choice == exclude("/refused"));
+    let changed = Place::new();
+    let (mut journal, _) = changed.open();
+    journal.append(&[exclude("/a")]).expect("appends");
+    refused(&changed, &mut journal);
+    journal
+        .change(|choice| (*choice == exclude("/a")).then(|| exclude("/b")))
+        .expect("changes");
+    assert!(!is_there(&changed));
+    let compacted = Place::new();
+    let (mut journal, _) = compacted.open();
+    let many: Vec<Choice> = (0..6_000).map(|_| exclude("/some/folder/that/is/kept/out")).collect();
+    journal.append(&many).expect("appends");
+    refused(&compacted, &mut journal);
+    journal.append(&[exclude("/a")]).expect("appends");
+    assert!(compacted.bytes().len() < 4_096, "it was written anew");
+    assert!(!is_there(&compacted));
+}

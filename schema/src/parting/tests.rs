@@ -104,3 +104,34 @@ fn a_copy_is_private_and_as_old_as_the_file() {
     assert_eq!(fs_err::read_to_string(&path).expect("reads"), "text");
     assert_eq!(fs_err::read_dir(folder.path()).expect("lists").count(), 2);
 }
+
+#[test]
+fn half_a_change_is_not_rolled_back_through_another_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("memory.db");
+    Store::new().writer.copy_to(&path).expect("copies");
+    fs_err::write(with_suffix(&path, ROLLBACK), [0xd9; 512]).expect("writes");
+    let other = snapshot(&path);
+    let before = (bytes(&path), bytes(&other));
+    let error = part_database(&path).expect_err("is refused");
+    let OpenError::Io { path: named, source, .. } = &error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(
+        *named,
+        fs_err::canonicalize(&path)
+            .map(|path| with_suffix(&path, ROLLBACK))
+            .expect("is there")
+    );
+    assert!(source.to_string().contains("move the copies back"), "{source}");
+    assert_eq!((bytes(&path), bytes(&other)), before);
+    assert!(before.1[2].is_some(), "else this shows nothing");
+    // What the error says to do.
+    for suffix in ["", ROLLBACK] {
+        let file = with_suffix(&path, suffix);
+        let bytes = fs_err::read(&file).expect("reads");
+        fs_err::remove_file(&file).expect("removes");
+        fs_err::write(&file, bytes).expect("writes");
+    }
+    assert_eq!(part_database(&path).expect("has nothing to do"), 0);
+}

@@ -3,8 +3,7 @@
 use super::Reader;
 use crate::error::QueryError;
 use crate::ids::EpisodeId;
-use crate::migrate::meta;
-use crate::redaction::{REDACTION_UNSCRUBBED, RedactionState, Table, noted_version, position};
+use crate::redaction::{RedactionState, Table, leftover, noted_version, position};
 
 impl Reader {
     /// Where the rewriting of older rows stands.
@@ -22,7 +21,7 @@ impl Reader {
                 version: noted_version(db)?,
                 under_way,
                 last: last.unwrap_or(EpisodeId(0)),
-                unscrubbed: meta(db, REDACTION_UNSCRUBBED)?.as_deref() == Some("1"),
+                unscrubbed: leftover(db)?.is_some(),
             })
         })
     }

@@ -118,7 +118,7 @@ impl Found {
             (Some(id), [Null, Text(_), Text(_) | Null, Integer(_)]) => {
                 self.projects.insert(id, row);
             }
-            (Some(id), [Null, Text(model)]) => {
+            (Some(id), [Null, Text(model)]) if is_model(model) => {
                 self.models.insert(id, model.clone());
             }
             (None, [Text(path), Integer(at)]) if *at >= LEAST_TIME && path.starts_with('/') => {
@@ -132,6 +132,12 @@ impl Found {
             _ => {}
         }
     }
+}
+
+/// Whether a text is the name of a model, and not the state of a parser, whose rows have the same columns: that is an object of JSON,
+/// or empty where it counts no more.
+fn is_model(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with('{')
 }
 
 struct Salvage<'a> {

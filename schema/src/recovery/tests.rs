@@ -29,6 +29,10 @@ fn closed_store(folder: &TempDir, in_order: bool) -> PathBuf {
     store.writer.retire(&[turn_uid(RETIRED)], NOW).expect("retires");
     store.writer.exclude_path("/home/ada/kept-out", NOW).expect("excludes");
     store.writer.exclude_session(&session("s0")).expect("excludes");
+    // With what a parser takes over beside it, under the same number and in the same columns as the model's name.
+    store.writer.ingest(&batch(Vec::new())).expect("stores");
+    let source = &store.reader().sources().expect("reads")[0];
+    assert!(source.position.parser_state.as_deref() == Some("{}") && source.id.0 == 1);
     let copied = store.path.clone();
     if in_order {
         store.writer.checkpoint().expect("folds");

@@ -189,7 +189,7 @@ pub(super) fn remove_turns(
             .collect::<Result<_, _>>()?;
         // A folder or a branch that was told is carried on from what was read.
         db.prepare_cached(
-            "DELETE FROM source_states WHERE source_id IN (SELECT source_id FROM episodes WHERE turn_uid = :turn)",
+            "UPDATE source_states SET state = '' WHERE source_id IN (SELECT source_id FROM episodes WHERE turn_uid = :turn)",
         )?
         .execute([turn])?;
         for (id, session, project) in rows {
@@ -222,6 +222,12 @@ pub(super) fn remove_episode(db: &Connection, id: EpisodeId) -> rusqlite::Result
     Ok(())
 }
 
+/// Takes out what parsers carry on. No parser can read what is left, so that each transcript is read from its beginning, where all of
+/// that is told: without a row it would go on where it was, with what its first line says, which may be another folder.
+pub(super) fn empty_states(db: &Connection) -> rusqlite::Result<()> {
+    db.execute("UPDATE source_states SET state = ''", []).map(drop)
+}
+
 /// Removes what repeats the forgotten, or is about nothing any more.
 fn clean_up(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqlite::Result<()> {
     db.execute("UPDATE recollections SET terms = '[]'", [])?;
@@ -240,7 +246,7 @@ fn clean_up(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqli
             [],
         )?;
         db.execute("DELETE FROM projects", [])?;
-        db.execute("DELETE FROM source_states", [])?;
+        empty_states(db)?;
     }
     // Statistics hold samples of indexed values; `optimize` gathers them anew.
     if db.table_exists(None, "sqlite_stat4")? {

@@ -4,6 +4,7 @@
 //! what an episode is known by does not depend on its text, so that reading its transcript again doubles nothing.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Row, named_params};
 
@@ -13,9 +14,11 @@ use crate::error::QueryError;
 use crate::ids::{EpisodeId, SessionId};
 use crate::journal::Choice;
 use crate::kept::redact_copies;
-use crate::migrate::{meta, set_meta, version};
+use crate::migrate::{set_meta, version};
 use crate::open;
-use crate::redaction::{REDACTED_TO, REDACTION_UNSCRUBBED, REDACTION_VERSION, RedactionRules, Table, noted_version, position};
+use crate::redaction::{
+    Leftover, REDACTED_TO, REDACTION_VERSION, RedactionRules, Table, leftover, note_leftover, noted_version, position,
+};
 use crate::rows::Facets;
 use crate::units::UnixMillis;
 use crate::vec_extension;
@@ -26,6 +29,9 @@ const STEP_BYTES: usize = 1 << 20;
 const COPY_ROWS: usize = 4_000;
 const COPY_BYTES: usize = 8 << 20;
 
+/// How long the log's readers are waited for: upkeep and the next try come soon enough.
+const AT_ONCE: Duration = Duration::from_millis(50);
+
 /// What a step of the rewriting did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RedactionStep {
@@ -33,6 +39,35 @@ pub struct RedactionStep {
     pub rewritten: Vec<EpisodeId>,
     /// Whether more rows are left.
     pub more: bool,
+}
+
+/// What came of a part of the cleaning up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RedactionCleanup {
+    /// How far it is.
+    pub state: CleanupState,
+    /// Copies that this part removed, since they can't be rewritten; the log names them.
+    pub copies_removed: u64,
+}
+
+/// How far the cleaning up is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CleanupState {
+    /// Nothing is left to do.
+    Done,
+    /// The next part can be done at once.
+    More,
+    /// Somebody is in the way: a reader of the log, or a copy that is being made.
+    Waits,
+}
+
+impl RedactionCleanup {
+    fn of(state: CleanupState) -> Self {
+        Self {
+            state,
+            copies_removed: 0,
+        }
+    }
 }
 
 impl Writer {
@@ -61,32 +96,50 @@ impl Writer {
         self.within("redact older rows", |db| step(db, rules, limit, STEP_BYTES, now))
     }
 
-    /// Once no rows are left: has what they were leave our copies, the index's segments, freed pages and the log. Each call does a
-    /// part of it; gives whether all is done.
+    /// Once no rows are left: has what they were leave the index's segments, freed pages, the log and our copies. Each call does a
+    /// part of it, the database first, of which only the log is tried again.
     ///
     /// # Errors
-    /// What SQLite or the file system reports. It can be called again.
-    pub fn finish_redaction(&mut self, rules: &RedactionRules, now: UnixMillis) -> Result<bool, QueryError> {
-        const ACT: &str = "clean up after redacting older rows";
-        let failed = QueryError::at(ACT);
+    /// What SQLite or the file system reports, of copies the first error: all others are rewritten by then. It can be called again.
+    pub fn finish_redaction(&mut self, rules: &RedactionRules, now: UnixMillis) -> Result<RedactionCleanup, QueryError> {
+        let failed = QueryError::at("clean up after redacting older rows");
         if is_due(&self.db, rules).map_err(&failed)? {
-            return Ok(false);
+            return Ok(RedactionCleanup::of(CleanupState::Waits));
         }
-        let unscrubbed = is_unscrubbed(&self.db).map_err(&failed)?;
-        if redact_copies(&self.path, rules, unscrubbed, now)? {
-            return Ok(false);
+        let left = leftover(&self.db).map_err(&failed)?;
+        if left == Some(Leftover::Everywhere) {
+            clean(&self.db).map_err(&failed)?;
+            note_leftover(&self.db, Some(Leftover::BesideTheFile)).map_err(&failed)?;
         }
-        if !unscrubbed {
-            return Ok(true);
+        let log_emptied = left.is_none() || empty_log_at_once(&self.db).map_err(&failed)?;
+        let copies = redact_copies(&self.path, rules, left.is_some(), now);
+        let cleanup = |state| RedactionCleanup {
+            state,
+            copies_removed: copies.removed,
+        };
+        if copies.more || copies.removed > 0 {
+            return Ok(cleanup(CleanupState::More));
         }
-        clean(&self.db).map_err(&failed)?;
-        let log_emptied = empty_log(&self.db).map_err(&failed)?;
-        if log_emptied {
-            set_meta(&self.db, REDACTION_UNSCRUBBED, "0").map_err(&failed)?;
-            empty_log(&self.db).map_err(&failed)?;
+        if let Some(error) = copies.failed {
+            return Err(error);
         }
-        Ok(log_emptied)
+        if copies.waits || !log_emptied {
+            return Ok(cleanup(CleanupState::Waits));
+        }
+        if left.is_some() {
+            note_leftover(&self.db, None).map_err(&failed)?;
+            empty_log_at_once(&self.db).map_err(&failed)?;
+        }
+        Ok(cleanup(CleanupState::Done))
     }
+}
+
+/// Empties the log if nobody reads it: the one writer is not kept waiting for a reader.
+fn empty_log_at_once(db: &Connection) -> rusqlite::Result<bool> {
+    db.busy_timeout(AT_ONCE)?;
+    let emptied = empty_log(db);
+    db.busy_timeout(open::BUSY_TIMEOUT)?;
+    emptied
 }
 
 /// Brings `rules` to the next rows of a copy of this version that nobody uses. Gives whether more are left.
@@ -98,9 +151,9 @@ pub(crate) fn redact_in_copy(path: &std::path::Path, rules: &RedactionRules, now
     let tx = db.transaction()?;
     let more = begin(&tx, rules)? && step(&tx, rules, COPY_ROWS, COPY_BYTES, now)?.more;
     tx.commit()?;
-    if !more && is_unscrubbed(&db)? {
+    if !more && leftover(&db)?.is_some() {
         clean(&db)?;
-        set_meta(&db, REDACTION_UNSCRUBBED, "0")?;
+        note_leftover(&db, None)?;
     }
     // One file again, without a log beside it.
     db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
@@ -118,11 +171,7 @@ fn clean(db: &Connection) -> rusqlite::Result<()> {
 /// Whether rows of a copy have not been through `rules`, or bytes of what rows were are left in it: it may have been made in the
 /// midst of all this.
 pub(crate) fn copy_is_due(db: &Connection, rules: &RedactionRules) -> rusqlite::Result<bool> {
-    Ok(is_due(db, rules)? || is_unscrubbed(db)?)
-}
-
-fn is_unscrubbed(db: &Connection) -> rusqlite::Result<bool> {
-    Ok(meta(db, REDACTION_UNSCRUBBED)?.as_deref() == Some("1"))
+    Ok(is_due(db, rules)? || leftover(db)?.is_some())
 }
 
 /// Whether rows may be left that have not been through `rules`.
@@ -143,12 +192,16 @@ fn begin(db: &Connection, rules: &RedactionRules) -> rusqlite::Result<bool> {
         if noted_version(db)? != Some(rules.version) {
             set_meta(db, REDACTION_VERSION, &rules.version.to_string())?;
         }
+        // What other rules, which are not at work now, had come to says nothing of the rows that these store: they begin anew.
+        if position(db)?.is_some_and(|(version, ..)| version != rules.version) {
+            db.execute("DELETE FROM _meta WHERE key = :key", [REDACTED_TO])?;
+        }
         return Ok(false);
     }
     if position(db)?.is_none_or(|(version, ..)| version != rules.version) {
         redact_names(db, rules)?;
-        // What a parser carried is told again by the file's first line, as for a store of an older version.
-        db.execute("DELETE FROM source_states", [])?;
+        // What a parser carries was told under older rules.
+        forget::empty_states(db)?;
         note_position(db, rules, Table::Sessions, 0)?;
     }
     Ok(true)
@@ -159,7 +212,7 @@ fn note_position(db: &Connection, rules: &RedactionRules, table: Table, id: i64)
 }
 
 fn note_change(db: &Connection) -> rusqlite::Result<()> {
-    set_meta(db, REDACTION_UNSCRUBBED, "1")
+    note_leftover(db, Some(Leftover::Everywhere))
 }
 
 /// A choice about a folder, by the folder's redacted name; none where that is its name.
@@ -220,11 +273,11 @@ fn redact_names(db: &Connection, rules: &RedactionRules) -> rusqlite::Result<()>
         "DELETE FROM source_problems WHERE kind = :old AND :new IS NOT NULL",
         |kind| owned((rules.text)(kind)),
     )?;
-    // They are pieces of words, by which no rule tells a secret.
-    changed += db.execute("UPDATE recollections SET terms = '[]' WHERE terms <> '[]'", [])?;
     if changed > 0 {
         note_change(db)?;
     }
+    // They are pieces of words, by which no rule tells a secret: that they go says nothing of the copies, and condemns none.
+    db.execute("UPDATE recollections SET terms = '[]' WHERE terms <> '[]'", [])?;
     Ok(())
 }
 

@@ -61,23 +61,23 @@ impl Writer {
             .filter(|(number, _)| *number > followed)
             .map(|(_, choice)| choice)
             .collect();
-        let removed = self.follow(&open, &told).map_err(&sqlite)?;
+        let left = forget::unscrubbed(&self.db).map_err(&sqlite)?;
+        let spared = match (position.is_some(), left) {
+            // Of a database that was made anew just now the damaged file stays: it may be all that is left of others.
+            (false, _) => Spared::SetAside,
+            // What a restore set aside knew of the forgetting.
+            (true, None) => Spared::Replaced,
+            (true, Some(spared)) => spared,
+        };
+        let removed = self.follow(&open, &told, spared).map_err(&sqlite)?;
         if removed > 0 {
             tracing::warn!(
                 episodes = removed,
                 "what you forgot was in the memory again, as in an older copy, and is deleted"
             );
         }
-        let left = forget::unscrubbed(&self.db).map_err(&sqlite)?;
         if removed > 0 || left.is_some() {
             let emptied = self.scrub().and_then(|()| empty_log(&self.db)).map_err(&sqlite)?;
-            let spared = match (position.is_some(), left) {
-                // Of a database that was made anew just now the damaged file stays: it may be all that is left of others.
-                (false, _) => Spared::SetAside,
-                // What a restore set aside knew of the forgetting.
-                (true, None) => Spared::Replaced,
-                (true, Some(spared)) => spared,
-            };
             let unwanted = Unwanted::of(&self.db).map_err(&sqlite)?;
             let cleaned = forget_in_copies(&path, &unwanted, spared);
             if let Err(error) = &cleaned {
@@ -96,8 +96,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Does what the database has not followed, in one transaction; gives how many episodes were forgotten once more.
-    fn follow(&mut self, open: &[&Choice], told: &Told) -> rusqlite::Result<u64> {
+    /// Does what the database has not followed, in one transaction; gives how many episodes were forgotten once more. What may be left of
+    /// them then, and what of the copies is `spared`, is noted with it: a kill may follow.
+    fn follow(&mut self, open: &[&Choice], told: &Told, spared: Spared) -> rusqlite::Result<u64> {
         let lost = told.lost(&self.db)?;
         if open.is_empty() && lost.is_empty() {
             return Ok(0);
@@ -108,6 +109,9 @@ impl Writer {
             removed += apply(&tx, choice)?;
         }
         removed += forget::forget_again(&tx, &lost, UnixMillis(told.forgot_last))?;
+        if removed > 0 {
+            forget::note(&tx, Some(spared))?;
+        }
         tx.commit()?;
         Ok(removed)
     }
@@ -249,15 +253,19 @@ impl Told {
 
     fn news_of_folders(&self, db: &Connection, news: &mut Vec<Choice>) -> rusqlite::Result<()> {
         let mut gone = self.folders.clone();
+        let mut excluded = Vec::new();
         let mut statement = db.prepare_cached("SELECT path, created_at FROM exclusions ORDER BY path")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let (path, at): (String, i64) = (row.get(0)?, row.get(1)?);
             if !gone.remove(&path) {
-                news.push(Choice::Exclude { path, at });
+                excluded.push(Choice::Exclude { path, at });
             }
         }
+        // Where journal and database call one folder by two names, as a kill between their redactions leaves it, both lines are about
+        // the same folder once the names are one: the last counts, and it is kept out.
         news.extend(gone.into_iter().map(|path| Choice::Include { path }));
+        news.extend(excluded);
         Ok(())
     }
 

@@ -24,6 +24,7 @@ impl OpenTurn {
         if self.text_bytes < TURN_TEXT_CAP {
             let (raw, open) = redact_private_after(raw, self.private);
             self.private = open;
+            self.said += 1;
             let cleaned = text::clean(&raw);
             let redacted = redact(&cleaned);
             self.keep_text(at, &narration::strip(&redacted));

@@ -21,17 +21,18 @@ impl OpenTurn {
         let cleaned = text::clean(&raw);
         let redacted = redact(&cleaned);
         let said = narration::strip(&redacted);
+        let order = known.map_or(self.said + 1, |rewritable| rewritable.order);
+        // What was said after it, even if nothing of that was kept, says what is private now.
+        if order >= self.said {
+            (self.said, self.private) = (order, open);
+        }
         if let Some(step) = known.and_then(|rewritable| rewritable.step) {
-            if step + 1 == self.turn.steps.len() {
-                self.private = open;
-            }
             return self.rewrite(step, said.trim());
         }
-        self.private = open;
         let next = self.turn.steps.len();
         self.keep_text(at, &said);
         let step = (self.turn.steps.len() > next).then_some(next);
-        self.rewritable.insert(id, Rewritable { step, private });
+        self.rewritable.insert(id, Rewritable { step, private, order });
     }
 
     fn rewrite(&mut self, step: usize, said: &str) {
@@ -84,5 +85,21 @@ mod tests {
             assert_eq!(growing.episodes(&turn), expected);
         }
         assert_eq!(turn.answer(), answer);
+    }
+
+    #[rstest]
+    #[case::nothing_was_kept_of_it(&[("1", ""), ("2", "<private>SECRET"), ("1", "It rounds.")])]
+    #[case::nothing_was_kept_of_the_later(&[("1", "It rounds."), ("2", "<private>"), ("1", "It rounds twice."), ("1", "It rounds.")])]
+    fn tc_41_a_text_that_is_written_again_closes_no_span_that_was_opened_after_it(#[case] said: &[(&str, &str)]) {
+        let info = Agent::CLAUDE_CODE.source("/t/s.jsonl".as_ref(), UnixMillis(0), &|_| None);
+        let mut conversation = Conversation::new(&info, ResumePoint::default());
+        conversation.prompt("p", "why does it round twice?");
+        for (id, text) in said {
+            conversation.say_latest(id, text);
+        }
+        conversation.say_latest("3", "SECRET</private> At the till.");
+        let answer = conversation.assembler().take().0.pop().expect("is open").answer();
+        assert!(!answer.contains("SECRET") && answer.contains("It rounds."), "{answer}");
+        assert!(answer.ends_with("At the till."), "{answer}");
     }
 }

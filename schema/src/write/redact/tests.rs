@@ -1,14 +1,17 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::*;
+use crate::copy::with_suffix;
 use crate::journal::Journal;
+use crate::migrate::{LATEST, meta};
+use crate::redaction::REDACTION_UNSCRUBBED;
 use crate::testing::{MODEL, Store, batch, in_project, session, turn, turn_uid};
-use crate::{ForgetTarget, Importance, IngestBatch, RecollectionLog, SessionUpdate, TurnUpsert, note_redaction};
+use crate::{ForgetTarget, Importance, IngestBatch, RecollectionLog, SessionUpdate, TurnUpsert, make_older, note_redaction};
 
 const SECRET: &str = "xylophonequartz";
 
@@ -71,7 +74,11 @@ const EXEMPT: &[(&str, &[&str], &str)] = &[
         &["agent", "path", "kind"],
         "files that have to be found to be read on",
     ),
-    ("source_states", &["state"], "goes when the rules grow, and is written anew"),
+    (
+        "source_states",
+        &["state"],
+        "is emptied when the rules grow, and written anew",
+    ),
     ("unread_records", &["kind"], "goes with its row of source_problems"),
 ];
 
@@ -167,10 +174,19 @@ fn older(turns: u8) -> (Store, IngestBatch) {
     store.writer.exclude_path(&format!("/srv/{SECRET}"), NOW).expect("excludes");
     store.writer.record_recollection(&log()).expect("logs");
     note_redaction(&store.path, Some(1));
-    let backup = crate::backup_path(&store.path, "2026-11-28T210345Z", true);
-    let copy = crate::FreshCopy::make(&store.path, &backup, &mut |_| std::ops::ControlFlow::Continue(())).expect("copies");
-    copy.put_at(&backup).expect("puts");
+    backup_of(&store, "2026-11-28T210345Z");
     (store, pass)
+}
+
+fn backup_of(store: &Store, stamp: &str) -> PathBuf {
+    let backup = crate::backup_path(&store.path, stamp, false);
+    copied(store, &backup);
+    backup
+}
+
+fn copied(store: &Store, target: &Path) {
+    let copy = crate::FreshCopy::make(&store.path, target, &mut |_| std::ops::ControlFlow::Continue(())).expect("copies");
+    copy.put_at(target).expect("puts");
 }
 
 fn secret_turn(number: u8, folder: &str) -> TurnUpsert {
@@ -212,15 +228,24 @@ fn rewrite(store: &mut Store, version: u32, limit: usize) -> usize {
             }
         }
     }
+    clean_up(store, version);
+    rewritten
+}
+
+/// Cleans up to the end; gives how many copies went.
+fn clean_up(store: &mut Store, version: u32) -> u64 {
+    let mut removed = 0;
     for _ in 0..20 {
-        if store.writer.finish_redaction(&rules(version), NOW).expect("cleans up") {
-            return rewritten;
+        let cleanup = store.writer.finish_redaction(&rules(version), NOW).expect("cleans up");
+        removed += cleanup.copies_removed;
+        if cleanup.state == CleanupState::Done {
+            return removed;
         }
     }
     panic!("it is never clean");
 }
 
-fn holds(folder: &Path) -> Vec<std::path::PathBuf> {
+fn holds(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs_err::read_dir(folder).expect("reads") {
         let path = entry.expect("reads").path();
@@ -251,7 +276,7 @@ fn all_that_older_rules_let_through_goes_and_what_is_made_of_it_is_made_anew() {
     assert!(store.reader().redaction().expect("reads").is_behind(2));
     let before = store.id(3, 0);
     assert_eq!(rewrite(&mut store, 2, 2), 5);
-    assert_eq!(holds(&folder), Vec::<std::path::PathBuf>::new(), "in no file of ours");
+    assert_eq!(holds(&folder), Vec::<PathBuf>::new(), "in no file of ours");
     let state = store.reader().redaction().expect("reads");
     assert!(!state.is_behind(2), "{state:?}");
     assert_eq!((state.version, state.under_way, state.unscrubbed), (Some(2), None, false));
@@ -355,7 +380,7 @@ fn it_goes_on_where_it_was_and_costs_nothing_twice() {
     assert!((8..=9).contains(&steps), "{steps}");
     let ids: BTreeSet<_> = rewritten.iter().copied().collect();
     assert_eq!((rewritten.len(), ids.len()), (9, 9), "each once");
-    while !store.writer.finish_redaction(&rules(2), NOW).expect("cleans up") {
+    while store.writer.finish_redaction(&rules(2), NOW).expect("cleans up").state != CleanupState::Done {
         store.writer = reopened(store.writer);
     }
     assert!(holds(store.path.parent().expect("has one")).is_empty());
@@ -435,11 +460,19 @@ fn where_the_rules_find_nothing_nothing_is_written_and_no_copy_goes() {
     let mut store = Store::new();
     store.fill(&["a plain prompt", "another"]);
     store.embed();
+    // What was asked is logged in a used store; its words go, and are no reason for a copy to go.
+    store.writer.record_recollection(&log()).expect("logs");
     note_redaction(&store.path, Some(1));
+    let backup = backup_of(&store, "2026-11-28T210345Z");
+    make_older(&backup, LATEST - 1);
+    let older = fs_err::read(&backup).expect("reads");
     let before_migration = crate::copy::before_migration(&store.path, 3);
     fs_err::write(&before_migration, "a copy").expect("writes");
     assert_eq!(rewrite(&mut store, 2, 10), 0);
     assert!(before_migration.exists());
+    assert_eq!(fs_err::read(&backup).expect("is there"), older, "as it was");
+    let logged = store.reader().last_recollection(None).expect("reads").expect("is one");
+    assert_eq!(logged.log.terms, Vec::<String>::new());
     assert_eq!(store.reader().stats().expect("counts").embedded, 2);
     let db = Connection::open(&store.path).expect("opens");
     let unscrubbed: Option<Value> = db
@@ -453,4 +486,137 @@ fn where_the_rules_find_nothing_nothing_is_written_and_no_copy_goes() {
     store.fill(&[SECRET]);
     rewrite(&mut store, 2, 10);
     assert!(!before_migration.exists());
+    assert!(backup.exists());
+}
+
+#[test]
+fn copies_of_an_older_version_are_brought_to_this_one_and_rewritten() {
+    let (mut store, _) = older(3);
+    let backup = backup_of(&store, "2026-11-27T210345Z");
+    let replaced = with_suffix(&store.path, ".replaced-2026-11-26T210345Z");
+    copied(&store, &replaced);
+    for copy in [&backup, &replaced] {
+        make_older(copy, LATEST - 1);
+    }
+    // The second with a log beside it, as it was set aside.
+    let db = Connection::open(&replaced).expect("opens");
+    db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
+        .expect("sets");
+    db.execute("UPDATE sessions SET title = 'of the log ' || title", [])
+        .expect("writes");
+    let (whole, log) = (
+        fs_err::read(&replaced).expect("reads"),
+        fs_err::read(with_suffix(&replaced, "-wal")).expect("reads"),
+    );
+    drop(db);
+    fs_err::write(&replaced, whole).expect("writes");
+    fs_err::write(with_suffix(&replaced, "-wal"), log).expect("writes");
+
+    rewrite(&mut store, 2, 10);
+    assert_eq!(holds(store.path.parent().expect("has one")), Vec::<PathBuf>::new());
+    for copy in [&backup, &replaced] {
+        let contents = crate::Contents::of_whole(copy).expect("is whole");
+        assert_eq!(
+            (contents.schema_version, contents.episodes),
+            (LATEST, 3),
+            "{}",
+            copy.display()
+        );
+    }
+    let title: String = Connection::open(&replaced)
+        .and_then(|db| db.query_row("SELECT title FROM sessions WHERE title IS NOT NULL", [], |row| row.get(0)))
+        .expect("reads");
+    assert_eq!(title, "of the log About [redacted:word]");
+    assert!(!store.path.with_file_name("restoring").exists());
+}
+
+#[test]
+fn a_copy_that_cant_be_rewritten_keeps_neither_the_database_nor_another_copy_from_it() {
+    let (mut store, _) = older(2);
+    // Set aside by the user, of this version and without sense: it comes first, and stays.
+    let aside = with_suffix(&store.path, ".damaged");
+    copied(&store, &aside);
+    Connection::open(&aside)
+        .and_then(|db| db.execute("UPDATE episode_texts SET facets = 'no JSON'", []))
+        .expect("breaks");
+    let garbage = crate::backup_path(&store.path, "2026-11-20T210345Z", false);
+    fs_err::write(&garbage, format!("{SECRET}, and no database")).expect("writes");
+    let newer = backup_of(&store, "2026-11-21T210345Z");
+    Connection::open(&newer)
+        .and_then(|db| db.pragma_update(None, "user_version", LATEST + 1))
+        .expect("sets");
+    store.writer.begin_redaction(&rules(2)).expect("begins");
+    while store.writer.redact_step(&rules(2), 10, NOW).expect("redacts").more {}
+    assert_eq!(clean_up(&mut store, 2), 1, "the one that is none is removed, and counted");
+    assert!(aside.exists() && newer.exists() && !garbage.exists());
+    assert_eq!(
+        holds(store.path.parent().expect("has one")).len(),
+        2,
+        "what was set aside, and a newer version's"
+    );
+    assert!(!store.reader().redaction().expect("reads").unscrubbed);
+}
+
+#[test]
+fn what_an_earlier_process_of_our_number_left_is_waited_for_by_nobody() {
+    let (mut store, _) = older(1);
+    let name = format!(".memory-2026-11-20T210345Z.db.{}.part", std::process::id());
+    let part = crate::backups_folder(&store.path).join(name);
+    fs_err::write(&part, SECRET).expect("writes");
+    rewrite(&mut store, 2, 10);
+    assert!(!part.exists());
+    // One that is being made is waited for.
+    let backup = crate::backup_path(&store.path, "2026-11-29T210345Z", false);
+    let copy = crate::FreshCopy::make(&store.path, &backup, &mut |_| std::ops::ControlFlow::Continue(())).expect("copies");
+    // So is what SQLite keeps beside it meanwhile.
+    let beside = backup.with_file_name(format!(".memory-2026-11-29T210345Z.db.{}.part-journal", std::process::id()));
+    fs_err::write(&beside, SECRET).expect("writes");
+    let state = |store: &mut Store| store.writer.finish_redaction(&rules(2), NOW).expect("cleans up").state;
+    assert_eq!(state(&mut store), CleanupState::Waits);
+    assert!(beside.exists());
+    copy.put_at(&backup).expect("puts");
+    assert_eq!(state(&mut store), CleanupState::Done);
+}
+
+#[test]
+fn behind_a_reader_only_the_log_is_tried_again() {
+    let (mut store, _) = older(3);
+    store.writer.begin_redaction(&rules(2)).expect("begins");
+    while store.writer.redact_step(&rules(2), 10, NOW).expect("redacts").more {}
+    let reader = Connection::open(&store.path).expect("opens");
+    let snapshot = reader.unchecked_transaction().expect("begins");
+    meta(&snapshot, REDACTION_UNSCRUBBED).expect("reads");
+    let mut states = Vec::new();
+    let mut notes = Vec::new();
+    for _ in 0..4 {
+        states.push(store.writer.finish_redaction(&rules(2), NOW).expect("cleans up").state);
+        notes.push(meta(&store.writer.db, REDACTION_UNSCRUBBED).expect("reads"));
+    }
+    assert_eq!(states[3], CleanupState::Waits, "{states:?}");
+    assert!(
+        notes.iter().all(|note| note.as_deref() == Some("2")),
+        "the file itself is clean: {notes:?}"
+    );
+    let changes = store.writer.db.total_changes();
+    store.writer.finish_redaction(&rules(2), NOW).expect("cleans up");
+    assert_eq!(store.writer.db.total_changes(), changes, "nothing is done again");
+    snapshot.finish().expect("ends");
+    clean_up(&mut store, 2);
+    assert_eq!(holds(store.path.parent().expect("has one")), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn what_newer_rules_had_come_to_counts_no_more_once_older_ones_were_at_work() {
+    let (mut store, _) = older(3);
+    note_redaction(&store.path, Some(2));
+    store.writer.begin_redaction(&rules(3)).expect("begins");
+    store.writer.redact_step(&rules(3), 1, NOW).expect("redacts");
+    // An older program is not behind, and stores what its rules let through.
+    assert!(!store.writer.begin_redaction(&rules(2)).expect("begins"));
+    store
+        .writer
+        .resolve_project(&[format!("cwd:/srv/{SECRET}")], SECRET, None, NOW)
+        .expect("resolves");
+    rewrite(&mut store, 3, 10);
+    assert_eq!(holds(store.path.parent().expect("has one")), Vec::<PathBuf>::new());
 }

@@ -281,3 +281,44 @@ fn killed_before_the_bytes_of_what_was_forgotten_were_removed_the_next_opening_d
         Some("0")
     );
 }
+
+#[test]
+fn that_something_was_forgotten_once_more_is_noted_with_it() {
+    let mut store = store();
+    let choice = forgotten(&[turn_uid(2)], UnixMillis(9));
+    let told = Told::of([&choice].into_iter());
+    assert_eq!(store.writer.follow(&[&choice], &told, Spared::Replaced).expect("follows"), 1);
+    // Killed here.
+    assert_eq!(forget::unscrubbed(&store.writer.db).expect("reads"), Some(Spared::Replaced));
+    let none = Choice::Resume;
+    let mut other = self::store();
+    let told = Told::of([&none].into_iter());
+    assert_eq!(other.writer.follow(&[&none], &told, Spared::Replaced).expect("follows"), 0);
+    assert_eq!(forget::unscrubbed(&other.writer.db).expect("reads"), None, "nothing went");
+}
+
+#[test]
+fn a_folder_with_two_names_is_kept_out_under_the_one_that_both_become() {
+    let mut store = store();
+    store.writer.exclude_path("/srv/raw", UnixMillis(6)).expect("excludes");
+    let renamed = |choice: &Choice| match choice {
+        Choice::Exclude { path, at } if path == "/srv/raw" => Some(Choice::Exclude {
+            path: "/srv/redacted".to_owned(),
+            at: *at,
+        }),
+        Choice::Include { path } if path == "/srv/raw" => Some(Choice::Include {
+            path: "/srv/redacted".to_owned(),
+        }),
+        _ => None,
+    };
+    store.writer.journal.change(renamed).expect("changes");
+    // Killed before the database was: the next start tells the journal, which is then changed once more.
+    let path = store.path.clone();
+    close(&mut store);
+    store.writer = Writer::open(&path).expect("opens");
+    store.writer.journal.change(renamed).expect("changes");
+    close(&mut store);
+    let (_, lines) = crate::journal::Journal::open(&path, "new").expect("opens");
+    let told = Told::of(lines.iter().map(|(_, choice)| choice));
+    assert!(told.folders.contains("/srv/redacted"), "{lines:?}");
+}

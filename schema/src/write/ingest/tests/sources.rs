@@ -147,7 +147,11 @@ fn a_position_goes_with_what_the_parser_takes_over_there() {
         .forget(&crate::ForgetTarget::All, UnixMillis(5))
         .expect("forgets");
     let row = store.reader().source(&path).expect("reads").expect("is known");
-    assert_eq!(row.position.parser_state, None, "a folder that was told goes with the turns");
+    assert_eq!(
+        row.position.parser_state.as_deref(),
+        Some(""),
+        "a folder that was told goes with the turns, and the file is read from its start"
+    );
 }
 
 #[test]
