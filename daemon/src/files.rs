@@ -101,9 +101,7 @@ pub(crate) fn secure(folder: &Path) -> Result<usize> {
         }
         refuse_others(path, &metadata)?;
         let mode = system::mode(&metadata);
-        // What has a second name may be anybody's: it is replaced (`part`), and left as it is.
-        let is_parted = metadata.is_file() && system::names(&metadata) > 1;
-        if mode & 0o077 != 0 && !is_parted {
+        if mode & 0o077 != 0 && !may_be_anybodys(&metadata) {
             match fs_err::set_permissions(path, system::permissions(mode & 0o700)) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 _ => tightened += 1,
@@ -111,6 +109,12 @@ pub(crate) fn secure(folder: &Path) -> Result<usize> {
         }
     }
     Ok(tightened)
+}
+
+/// Whether this is a file with a second name (a hard link): it may be anybody's. Its mode is none of ours to look at or to change: it is
+/// replaced ([`part`]), and left as it is.
+fn may_be_anybodys(metadata: &Metadata) -> bool {
+    metadata.is_file() && system::names(metadata) > 1
 }
 
 /// Gives each file below `folder` that has a second name (a hard link: `cp -al` makes such a copy of the folder) a file of its own, so
@@ -150,14 +154,15 @@ pub(crate) fn shares_writes(path: &Path, metadata: &Metadata) -> bool {
 /// End the names of files that are never written to: locks, and the user's settings, which on some systems lie there, too.
 const NEVER_WRITTEN: [&str; 2] = ["db.lock", "config.toml"];
 
-/// What in `folder`, and the folder itself, others can reach, or its owner can't read and write.
+/// What in `folder`, and the folder itself, others can reach, or its owner can't read and write; but for what [`make_private`] leaves as
+/// it is, since it has a second name.
 pub(crate) fn open_paths(folder: &Path) -> Vec<PathBuf> {
     let entries = WalkDir::new(folder).into_iter().flatten();
     let is_open = |entry: &walkdir::DirEntry| {
         let Ok(metadata) = entry.metadata() else { return false };
         let mode = system::mode(&metadata);
         let is_private = system::owner(&metadata) == system::user_id() && mode & 0o077 == 0 && lacks(&metadata) == 0;
-        (metadata.is_dir() || metadata.is_file()) && !is_private
+        (metadata.is_dir() || metadata.is_file()) && !is_private && !may_be_anybodys(&metadata)
     };
     entries.filter(is_open).map(walkdir::DirEntry::into_path).collect()
 }
@@ -182,7 +187,7 @@ pub(crate) fn make_private(folder: &Path) -> Result<()> {
 fn give_to_owner(path: &Path) -> Result<()> {
     let metadata = fs_err::symlink_metadata(path)?;
     let is_of_interest = metadata.is_dir() || metadata.is_file();
-    if !is_of_interest || system::owner(&metadata) != system::user_id() {
+    if !is_of_interest || may_be_anybodys(&metadata) || system::owner(&metadata) != system::user_id() {
         return Ok(());
     }
     let lacking = lacks(&metadata);

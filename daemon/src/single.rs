@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fs::TryLockError;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fs_err::File;
 use remembrancer_hooks::places::Places;
@@ -89,7 +90,8 @@ impl Single {
         let mut pid = String::new();
         let opened = File::open(&path).and_then(|mut file| file.read_to_string(&mut pid).map(|_| file));
         let pid = pid.trim().to_owned();
-        match opened.map(|file| file.file().try_lock()) {
+        // Shared, so that one who looks takes no other for a daemon; a daemon that starts meanwhile tries more than once.
+        match opened.map(|file| file.file().try_lock_shared()) {
             Ok(Err(TryLockError::WouldBlock)) => Holder::Process(pid),
             Ok(Ok(())) if !pid.is_empty() => Holder::Gone(pid),
             _ => Holder::Nobody,
@@ -118,7 +120,7 @@ impl Single {
             tracing::warn!(tightened, folder = %data_dir.display(), "files of the memory were open to other users, and no longer are");
         }
         let mut file = open_lock(&path).map_err(fail)?;
-        lock(&mut file, &path)?;
+        lock(&mut file, &path, || std::thread::sleep(LOOK))?;
         let mut with_other_name = None;
         // A file with a second name (a hard link) is not written to: it may be anybody's.
         if system::names(&file.metadata().map_err(fail)?) > 1 {
@@ -183,13 +185,25 @@ fn open_lock(path: &Path) -> std::io::Result<File> {
     options.read(true).write(true).create(true).truncate(false).open(path)
 }
 
-/// Locks the lock file, or says who holds it.
-fn lock(file: &mut File, path: &Path) -> Result<(), SingleError> {
+/// Longer than anybody holds the lock who only looks whose it is.
+const LOOK: Duration = Duration::from_millis(50);
+/// How often the lock is tried, in case somebody looks.
+const TRIES: usize = 3;
+
+/// Locks the lock file, or says who holds it. Calls `wait` between two tries.
+fn lock(file: &mut File, path: &Path, mut wait: impl FnMut()) -> Result<(), SingleError> {
     let fail = |source| SingleError::Lock {
         path: path.to_owned(),
         source,
     };
-    match file.file().try_lock() {
+    let mut locked = file.file().try_lock();
+    for _ in 1..TRIES {
+        if matches!(locked, Err(TryLockError::WouldBlock)) {
+            wait();
+            locked = file.file().try_lock();
+        }
+    }
+    match locked {
         Ok(()) => Ok(()),
         Err(TryLockError::Error(error)) => Err(fail(error)),
         Err(TryLockError::WouldBlock) => {
@@ -241,7 +255,7 @@ mod tests {
         assert_eq!(system::names(&fs_err::metadata(&lock).unwrap()), 1);
         let second = Single::take(&data).unwrap_err();
         assert!(second.to_string().contains(&std::process::id().to_string()), "{second}");
-        let with_old_file = super::lock(&mut earlier, &lock).unwrap_err();
+        let with_old_file = super::lock(&mut earlier, &lock, || {}).unwrap_err();
         assert!(matches!(with_old_file, SingleError::Running { .. }), "{with_old_file}");
         drop(first);
         Single::take(&data).unwrap();
@@ -257,6 +271,19 @@ mod tests {
         drop(first);
         assert_eq!(fs_err::read_to_string(place.path().join("daemon.lock")).unwrap(), "");
         Single::take(place.path()).unwrap();
+    }
+
+    #[test]
+    fn who_only_looks_keeps_no_daemon_from_starting() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("daemon.lock");
+        let mut file = open_lock(&path).unwrap();
+        let looks = open_lock(&path).unwrap();
+        looks.file().try_lock_shared().unwrap();
+        assert_eq!(Single::holder(place.path()), Holder::Nobody, "one who looks is no daemon");
+        let mut looks = Some(looks);
+        super::lock(&mut file, &path, || drop(looks.take())).unwrap();
+        assert!(matches!(Single::holder(place.path()), Holder::Process(_)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, named_params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, named_params};
 
 use crate::analysis::ANALYSIS_VERSION;
 use crate::copy::copy_database;
@@ -26,6 +26,7 @@ mod index;
 mod ingest;
 mod instructions;
 mod log_key;
+mod projects;
 mod recollection;
 mod redact;
 mod rehearsal;
@@ -107,7 +108,7 @@ impl Writer {
     }
 
     /// The project of the first of `keys` that is known, else a new one; then all keys name it, but for those that
-    /// name another project already.
+    /// name another project already. One that was made of the folder alone, before more was known, is taken into it, with its episodes.
     ///
     /// # Errors
     /// [`QueryError::Invalid`] without a key, else what SQLite reports.
@@ -125,20 +126,7 @@ impl Writer {
                 detail: "a project needs a key".to_owned(),
             });
         }
-        self.within(ACT, |db| {
-            let project = match known_project(db, keys)? {
-                Some(project) => project,
-                None => db
-                    .prepare_cached("INSERT INTO projects (name, root, created_at) VALUES (:name, :root, :now) RETURNING id")?
-                    .query_row(named_params! {":name": name, ":root": root, ":now": now}, |row| row.get(0))?,
-            };
-            let mut alias =
-                db.prepare_cached("INSERT OR IGNORE INTO project_aliases (key, project_id) VALUES (:key, :project)")?;
-            for key in keys {
-                alias.execute(named_params! {":key": key, ":project": project})?;
-            }
-            Ok(project)
-        })
+        self.within(ACT, |db| projects::resolve(db, keys, name, root, now))
     }
 
     /// Counts a use by the user's own act (a `show`): `access_count` and `accessed_at`.
@@ -339,16 +327,6 @@ fn pause_value(pause: Option<Pause>) -> String {
         Some(Pause::Indefinite) => "indefinite".to_owned(),
         Some(Pause::Until(until)) => until.0.to_string(),
     }
-}
-
-fn known_project(db: &Connection, keys: &[String]) -> rusqlite::Result<Option<ProjectId>> {
-    let mut statement = db.prepare_cached("SELECT project_id FROM project_aliases WHERE key = :key")?;
-    for key in keys {
-        if let Some(project) = statement.query_row([key], |row| row.get(0)).optional()? {
-            return Ok(Some(project));
-        }
-    }
-    Ok(None)
 }
 
 /// Whether the log is empty after a checkpoint that asks for it.

@@ -89,7 +89,7 @@ fn what_is_broken_while_no_daemon_runs_is_mended() {
 
     damage_vectors(&database);
     damage_index(&database);
-    let part = data.join("backups/.memory-2026-11-28T210345Z.db.7.part");
+    let part = data.join("backups/.memory-2026-11-28T210345Z.db.2147483647.part");
     fs_err::create_dir_all(part.parent().unwrap()).unwrap();
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_hours(24 * 365 * 50);
     fs_err::File::create(&part).unwrap().set_modified(long_ago).unwrap();

@@ -1,9 +1,9 @@
 //! A restart at any moment: in the middle of a line, of a turn, of a session. Nothing is lost, nothing is doubled.
 
-use std::time::Duration;
-
 use remembrancer_tests::{eventually, sandbox, topic};
 use rustix::process::Signal;
+
+use crate::PATIENCE;
 
 #[test]
 fn in_the_middle_of_a_line() {
@@ -71,7 +71,7 @@ fn tc_10_a_session_that_grew_meanwhile_is_read_on() {
     assert_eq!(sandbox.episodes().len(), 44);
     // And one while it runs, with nobody who tells the daemon of it.
     transcript.topics(44..45);
-    let after = eventually("the last turn", Duration::from_secs(5), || {
+    let after = eventually("the last turn", PATIENCE, || {
         let episodes = sandbox.episodes();
         (episodes.len() == 45 && episodes[44].answer.contains("case44")).then_some(episodes)
     });

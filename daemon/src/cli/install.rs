@@ -82,13 +82,16 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
         }
     }
     let service = service(arguments, surroundings, &program)?;
-    let files = service
-        .as_ref()
-        .map(|service| plan.add_all(SERVICE, service.install(service::has_namespaces(service))));
+    let trial = Trial::of(&arguments.consent);
+    let files = service.as_ref().map(|service| trial.plan(service, &mut plan));
     if !plan.is_agreed_to(&arguments.consent)? {
         return plan.outcome();
     }
     let changed = plan.apply();
+    let files = service
+        .as_ref()
+        .zip(files)
+        .map(|(service, files)| trial.plan_late(service, files, &mut plan));
     if let (Some(service), Some(files)) = (service, files)
         && let Err(failure) = service::take_up(&service, files)
     {
@@ -101,6 +104,67 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
     }
     tell_of_variables(surroundings);
     plan.outcome()
+}
+
+/// When it is tried whether the service may have namespaces, which runs a service that does nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trial {
+    /// Before the changes are shown: its user has agreed.
+    Now,
+    /// Once its user agrees.
+    Later,
+    /// Not at all.
+    Never,
+}
+
+impl Trial {
+    fn of(consent: &Consent) -> Self {
+        match consent {
+            Consent { dry_run: true, .. } => Self::Never,
+            Consent { yes: true, .. } => Self::Now,
+            Consent { .. } => Self::Later,
+        }
+    }
+
+    /// Plans what is known before the changes are shown.
+    fn plan(self, service: &install::Service, plan: &mut Plan) -> Planned {
+        let known = if self == Self::Now {
+            service::has_namespaces(service)
+        } else {
+            None
+        };
+        let planned = plan.add_all(SERVICE, service.install(known));
+        if service.has_namespaces.is_some() && matches!(planned, Planned::New | Planned::Changed) {
+            let when = match self {
+                Self::Now => return planned,
+                Self::Later => "it is tried once you agree",
+                Self::Never => "it is not tried in a dry run",
+            };
+            say!("{SERVICE}: where services of yours may have namespaces, a drop-in for them is written as well; {when}.");
+        }
+        planned
+    }
+
+    /// Makes the changes that were not known before its user agreed.
+    fn plan_late(self, service: &install::Service, files: Planned, plan: &mut Plan) -> Planned {
+        if self != Self::Later || !matches!(files, Planned::New | Planned::Changed) {
+            return files;
+        }
+        let Some(known) = service::has_namespaces(service) else {
+            return files;
+        };
+        match service.install(Some(known)) {
+            Ok(changes) => {
+                for change in changes {
+                    tell!("{}", diff(&change));
+                    plan.add(SERVICE, Ok::<_, Refusal>(Some(change)));
+                }
+                plan.apply();
+            }
+            Err(refusal) => plan.refuse(SERVICE, refusal),
+        }
+        files
+    }
 }
 
 /// What the service would not find by itself.
@@ -296,4 +360,43 @@ pub(super) fn diff(change: &Change) -> String {
         .context_radius(CONTEXT_LINES)
         .header(&named(change.before()), &named(change.after()))
         .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_run_as_a_service_before_its_user_agrees() {
+        let home = tempfile::tempdir().unwrap();
+        let marker = home.path().join("tried");
+        let uid = crate::system::user_id();
+        let mut service = install::Service::systemd(&home.path().join(".config"), "/a/remembrancer", uid);
+        service.answers = vec!["true".to_owned()];
+        service.has_namespaces = Some(vec!["touch".to_owned(), marker.to_str().unwrap().to_owned()]);
+        let files = |trial: Trial, plan: &mut Plan| (trial.plan(&service, plan), plan.changes.len());
+        for (yes, dry_run) in [(false, true), (true, true), (false, false)] {
+            let trial = Trial::of(&Consent { yes, dry_run });
+            assert_eq!(files(trial, &mut Plan::default()), (Planned::New, 2));
+            assert!(!marker.exists(), "yes {yes}, dry run {dry_run}");
+        }
+        let mut plan = Plan::default();
+        Trial::Later.plan(&service, &mut plan);
+        plan.apply();
+        assert_eq!(Trial::Later.plan_late(&service, Planned::New, &mut plan), Planned::New);
+        assert!(
+            marker.exists() && service.install(Some(true)).unwrap().is_empty(),
+            "all is written"
+        );
+        let again = tempfile::tempdir().unwrap();
+        let mut service = install::Service::systemd(again.path(), "/a/remembrancer", uid);
+        service.answers = vec!["true".to_owned()];
+        service.has_namespaces = Some(vec!["true".to_owned()]);
+        let mut plan = Plan::default();
+        let trial = Trial::of(&Consent {
+            yes: true,
+            dry_run: false,
+        });
+        assert_eq!((trial.plan(&service, &mut plan), plan.changes.len()), (Planned::New, 3));
+    }
 }

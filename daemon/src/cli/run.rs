@@ -10,7 +10,7 @@ use crate::socket::SocketFile;
 use crate::system::{self, HeldListener, Listener, service_manager};
 use crate::{Setup, daemon, logging};
 
-/// Runs until SIGTERM, SIGINT or SIGHUP.
+/// Runs until SIGTERM, SIGINT or SIGHUP, the last unless it was to be ignored, as under `nohup`.
 pub(super) fn run(surroundings: Surroundings) -> Result<(), CliError> {
     logging::start(&surroundings.config.log_level)?;
     system::make_files_private();

@@ -127,16 +127,32 @@ impl Examined<'_> {
         checks
     }
 
-    /// What stands around the hook in a command, and breaks a promise of it. That is its user's to correct.
+    /// What stands around the hook in a command, and breaks a promise of it, or may keep an entry from being run. That is its user's to
+    /// correct.
     fn breaches(&self, entries: &[Registered]) -> Vec<Check> {
         let of_entry = |entry: &Registered| {
             let of_breach = |breach| {
                 let remedy = format!("correct the command in {}", entry.file.display());
                 self.warning(format!("{}: {breach}", entry.event), remedy)
             };
-            entry.breaches.iter().map(of_breach).collect::<Vec<_>>()
+            let mut checks = entry.breaches.iter().map(of_breach).collect::<Vec<_>>();
+            checks.extend(self.unsure(entry));
+            checks
         };
         entries.iter().flat_map(of_entry).collect()
+    }
+
+    /// A matcher of which can't be told whether it stands for all sources for which the entry is to be run.
+    fn unsure(&self, entry: &Registered) -> Option<Check> {
+        let (_, sources) = self.agent.events().find(|(name, _)| *name == entry.event)?;
+        let expression = entry.expression().filter(|_| !sources.is_empty())?;
+        let found = format!(
+            "{}: the matcher `{expression}` in {} is an expression, of which can't be told whether it stands for {}",
+            entry.event,
+            entry.file.display(),
+            sources.join(", ")
+        );
+        Some(self.warning(found, format!("see that it does, or set it to `{}`", sources.join("|"))))
     }
 
     /// What is wrong with the entries of the hook that `install` mends, in one line; `None` where there are none of either.
@@ -233,9 +249,7 @@ impl Examined<'_> {
 
     /// Each program that is registered, once.
     fn programs(&self, entries: &[Registered]) -> Vec<Check> {
-        let mut seen = BTreeSet::new();
-        let new = entries.iter().filter(|entry| seen.insert(&entry.asks_version.text));
-        new.map(|entry| self.program(entry)).collect()
+        each_once(entries).map(|entry| self.program(entry)).collect()
     }
 
     fn program(&self, entry: &Registered) -> Check {
@@ -341,6 +355,15 @@ impl Examined<'_> {
     }
 }
 
+/// Of the entries that are run by the same command, the first.
+fn each_once(entries: &[Registered]) -> impl Iterator<Item = &Registered> {
+    let mut seen = BTreeSet::new();
+    entries.iter().filter(move |&entry| {
+        let command = &entry.asks_version;
+        seen.insert((command.text.clone(), command.arguments.clone()))
+    })
+}
+
 /// `<file>:<event in snake_case>:<group>:<handler>`, the name under which Codex keeps what was said of an entry.
 fn trust_key(entry: &Registered) -> String {
     let mut event = String::new();
@@ -408,5 +431,39 @@ mod tests {
         assert!(is_on("[plugins.\"remembrancer@remembrancer\"]\n"));
         assert!(!is_on("[plugins.\"remembrancer@remembrancer\"]\nenabled = false\n"));
         assert!(!is_on("[plugins.\"other@remembrancer\"]\n"));
+    }
+
+    #[test]
+    fn a_program_behind_the_same_one_is_asked_by_itself() {
+        let behind_env = |hook: &str| {
+            let mut entry = Registered::of_line("env");
+            entry.asks_version.arguments = Some(vec![hook.to_owned(), "--version".to_owned()]);
+            entry
+        };
+        let entries = [
+            behind_env("/a/remembrancer-hook"),
+            behind_env("/b/remembrancer-hook"),
+            behind_env("/a/remembrancer-hook"),
+        ];
+        assert_eq!(each_once(&entries).count(), 2);
+    }
+
+    #[test]
+    fn a_matcher_that_is_an_expression_is_told_and_is_no_fault_to_mend() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |matcher: &str| Registered {
+            event: "SessionStart".to_owned(),
+            matcher: Some(matcher.to_owned()),
+            names: Some("codex".to_owned()),
+            ..Registered::of_line("remembrancer-hook --agent codex")
+        };
+        let told = |matcher: &str| {
+            let entries = [of(matcher)];
+            let examined = examined(folder.path());
+            (examined.entries(&entries).len(), examined.breaches(&entries).len())
+        };
+        assert_eq!(told("compact|resume"), (0, 0));
+        assert_eq!(told("^(compact|resume)$"), (0, 1));
+        assert_eq!(told("startup"), (1, 0));
     }
 }

@@ -258,3 +258,18 @@ fn what_is_open_or_closed_to_its_owner_is_found_and_made_private() {
         assert_eq!(open_paths(&folder), [] as [PathBuf; 0], "{}", path.display());
     }
 }
+
+#[test]
+fn a_mode_under_two_names_is_neither_told_nor_changed() {
+    let place = tempfile::tempdir().unwrap();
+    let (folder, theirs) = (place.path().join("memory"), place.path().join("snapshot.db"));
+    fs_err::create_dir(&folder).unwrap();
+    fs_err::write(&theirs, "a year's work").unwrap();
+    fs_err::hard_link(&theirs, folder.join("memory.db")).unwrap();
+    for theirs_mode in [0o644, 0o400, 0o004] {
+        set_mode(&theirs, theirs_mode);
+        make_private(&folder).unwrap();
+        assert_eq!(open_paths(&folder), [] as [PathBuf; 0], "{theirs_mode:o}");
+        assert_eq!(mode(&theirs), theirs_mode);
+    }
+}

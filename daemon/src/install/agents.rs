@@ -58,10 +58,17 @@ pub(crate) fn install(folder: &Path, agent: Agent, program: &str, uid: u32) -> R
     } else {
         change
     };
-    // What stands in another file of the host's as well would be run twice. What can't be read there is not run.
-    let others = files(folder, agent).filter(|(_, other)| *other != path);
-    let others = others.filter_map(|(format, other)| uninstall_from(&other, format, agent, uid).ok().flatten());
-    Ok(change.into_iter().chain(others).collect())
+    let mut changes = Vec::from_iter(change);
+    // What stands in another file of the host's as well would be run twice.
+    for (format, other) in files(folder, agent).filter(|(_, other)| *other != path) {
+        match uninstall_from(&other, format, agent, uid) {
+            Ok(change) => changes.extend(change),
+            // What the host can't read either is not run.
+            Err(Refusal::Invalid { .. }) => {}
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    Ok(changes)
 }
 
 /// Plans to take the hook out of every file of `agent` in `folder`.

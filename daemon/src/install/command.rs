@@ -1,13 +1,17 @@
 //! The command of a handler: does it come to our hook, behind whatever prepares its running, and what of it is to be another? A line
 //! for a shell or the words of a program come in; the place of the hook, the command mended, and what around it breaks a promise go out.
-//! Nothing is run here, and of a list of commands only the first is looked at: what comes after it is somebody else's.
+//! Nothing is run here, and of a list of commands only the first is looked at: what comes after it is somebody else's. But where the
+//! first only asks whether the hook is there (`command -v …`), the second is the one.
+
+mod runners;
 
 use std::ops::Range;
 use std::path::Path;
-use std::time::Duration;
 
 use remembrancer_hooks::Agent;
 
+pub(super) use self::runners::limit;
+use self::runners::{line_of_shell, program};
 use super::breach::{self, Breach};
 use super::words::{Word, first_command, quoted};
 
@@ -50,6 +54,8 @@ struct InLine {
     text: String,
     inner: Option<Box<InLine>>,
     arguments: Vec<Word>,
+    /// The hook's word in the command before that asks whether the hook is there.
+    guard: Option<Word>,
 }
 
 impl OurCommand {
@@ -64,7 +70,7 @@ impl OurCommand {
                     .collect();
                 let at = program(&words, 0, &mut breaches)?;
                 match line_of_shell(&words[at..]) {
-                    None if is_hook(words[at]) => Place::Word(at, None),
+                    None if is_hook(words[at]) && !only_tells(&words[at + 1..]) => Place::Word(at, None),
                     None => return None,
                     Some(line) => {
                         let inner = InLine::find(words[at + line], DEPTH, &mut breaches)?;
@@ -167,7 +173,7 @@ impl OurCommand {
 
 impl InLine {
     fn find(line: &str, depth: usize, breaches: &mut Vec<Breach>) -> Option<Self> {
-        let (words, end) = first_command(line);
+        let (guard, words, end) = command_behind_guard(line);
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         let prepared = words.iter().take_while(|word| word.assigns || word.is_not).count();
         breach::of_words(&words[..prepared], breaches);
@@ -180,7 +186,7 @@ impl InLine {
             }
             Some(_) => return None,
         };
-        if inner.is_none() && !is_hook(texts[at]) {
+        if inner.is_none() && (!is_hook(texts[at]) || only_tells(&texts[at + 1..])) {
             return None;
         }
         breach::of_rest(&line[end..], words.last(), breaches);
@@ -189,6 +195,7 @@ impl InLine {
             text: words[at].text.clone(),
             inner,
             arguments: words[at + 1..].to_vec(),
+            guard,
         })
     }
 
@@ -197,15 +204,18 @@ impl InLine {
     }
 
     fn mended(&self, line: &str, program: &str, agent: Agent) -> String {
+        let mut edits = Vec::new();
+        // It is to ask for the hook that is run.
+        if let Some(guard) = self.guard.as_ref().filter(|guard| guard.text != program) {
+            edits.push((guard.range.clone(), quoted(program)));
+        }
         if let Some(inner) = &self.inner {
             let mended = inner.mended(&self.text, program, agent);
-            return if mended == self.text {
-                line.to_owned()
-            } else {
-                replaced(line, &[(self.range.clone(), quoted(&mended))])
-            };
+            if mended != self.text {
+                edits.push((self.range.clone(), quoted(&mended)));
+            }
+            return replaced(line, &edits);
         }
-        let mut edits = Vec::new();
         if self.text != program {
             edits.push((self.range.clone(), quoted(program)));
         }
@@ -247,6 +257,55 @@ fn replaced(line: &str, edits: &[(Range<usize>, String)]) -> String {
 
 fn is_hook(program: &str) -> bool {
     Path::new(program).file_name().is_some_and(|name| name == HOOK)
+}
+
+/// Whether a hook with these arguments only says what it is.
+fn only_tells(arguments: &[&str]) -> bool {
+    let tells = |argument: &&str| ["--version", "-V", "--help", "-h"].contains(argument);
+    arguments.iter().any(tells)
+}
+
+/// The first command of a line, and where it ends; behind the one before that asks whether the hook is there, of which the hook's word
+/// is given, too.
+fn command_behind_guard(line: &str) -> (Option<Word>, Vec<Word>, usize) {
+    let (words, end) = first_command(line);
+    let behind = past_redirections(&line[end..]).strip_prefix("&&");
+    let Some((guard, behind)) = guarded(&words).zip(behind) else {
+        return (None, words, end);
+    };
+    let from = line.len() - behind.len();
+    let (mut words, end) = first_command(behind);
+    for word in &mut words {
+        word.range = word.range.start + from..word.range.end + from;
+    }
+    (Some(guard.clone()), words, end + from)
+}
+
+/// The hook's word in a command that only asks whether the hook is there.
+fn guarded(words: &[Word]) -> Option<&Word> {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let at = match texts.as_slice() {
+        ["command", "-v" | "-V", ..] | ["test", "-x" | "-e" | "-f", _] | ["[", "-x" | "-e" | "-f", _, "]"] => 2,
+        ["which" | "type" | "hash", ..] => 1,
+        _ => return None,
+    };
+    words.get(at).filter(|word| is_hook(&word.text))
+}
+
+/// What follows in a line behind redirections.
+fn past_redirections(mut rest: &str) -> &str {
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', '\r']);
+        if !rest.starts_with(['<', '>']) && !rest.starts_with("&>") {
+            return rest;
+        }
+        rest = rest.trim_start_matches(['<', '>', '&', '|']);
+        let (_, end) = first_command(rest);
+        if end == 0 {
+            return rest;
+        }
+        rest = &rest[end..];
+    }
 }
 
 /// Where an agent is named among arguments.
@@ -308,93 +367,6 @@ fn name_agent(arguments: &mut Vec<String>, from: usize, agent: Agent) {
         Some(Named::Inline(_)) => {}
         Some(Named::Missing(_)) => arguments.push(id),
     }
-}
-
-/// A program that runs another, by its options that take a word of their own, and the words before the other program.
-struct Runner {
-    name: &'static str,
-    with_value: &'static [&'static str],
-    words: usize,
-}
-
-/// What may stand before a hook without making it another's. Who runs it as another user (`sudo`) or elsewhere (`ssh`) does.
-const RUNNERS: [Runner; 11] = [
-    runner("env", &["-u", "--unset", "-C", "--chdir"], 0),
-    runner("timeout", &["-s", "--signal", "-k", "--kill-after"], 1),
-    runner("gtimeout", &["-s", "--signal", "-k", "--kill-after"], 1),
-    runner("nice", &["-n", "--adjustment"], 0),
-    runner("ionice", &["-c", "--class", "-n", "--classdata"], 0),
-    runner("nohup", &[], 0),
-    runner("exec", &["-a"], 0),
-    runner("command", &[], 0),
-    runner("time", &["-f", "--format", "-o", "--output"], 0),
-    runner("setsid", &[], 0),
-    runner("stdbuf", &["-i", "--input", "-o", "--output", "-e", "--error"], 0),
-];
-
-const fn runner(name: &'static str, with_value: &'static [&'static str], words: usize) -> Runner {
-    Runner { name, with_value, words }
-}
-
-/// The program that the words from `from` on come to, past all that only runs it.
-fn program(words: &[&str], from: usize, breaches: &mut Vec<Breach>) -> Option<usize> {
-    let mut at = from;
-    while let Some(runner) = RUNNERS.iter().find(|runner| is_named(words.get(at).copied(), runner.name)) {
-        at += 1;
-        let options = at;
-        while let Some(option) = words.get(at).filter(|word| word.starts_with('-')) {
-            at += 1;
-            if *option == "--" {
-                break;
-            }
-            at += usize::from(runner.with_value.contains(option));
-        }
-        let given = words.get(options..at)?;
-        let before = at;
-        if runner.name == "env" {
-            while words.get(at).is_some_and(|word| word.contains('=')) {
-                at += 1;
-            }
-        }
-        at += runner.words;
-        breach::of_runner(runner.name, given, words.get(before..at)?, breaches);
-    }
-    words.get(at).map(|_| at)
-}
-
-fn is_named(word: Option<&str>, name: &str) -> bool {
-    word.and_then(|word| Path::new(word).file_name())
-        .is_some_and(|found| found == name)
-}
-
-/// The shells that take a line by `-c`.
-const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
-
-/// The word that is the line of a shell which these words start.
-fn line_of_shell(words: &[&str]) -> Option<usize> {
-    if !SHELLS.iter().any(|shell| is_named(words.first().copied(), shell)) {
-        return None;
-    }
-    let mut takes_line = false;
-    let mut at = 1;
-    while let Some(option) = words.get(at).filter(|word| word.len() > 1 && word.starts_with(['-', '+'])) {
-        takes_line |= !option.starts_with("--") && option.starts_with('-') && option.contains('c');
-        at += if *option == "-o" { 2 } else { 1 };
-    }
-    (takes_line && at < words.len()).then_some(at)
-}
-
-/// The time that `timeout` takes: a number, in seconds or with a unit; `None` where there is no end, or it can't be read.
-pub(super) fn limit(text: &str) -> Option<Duration> {
-    let (number, unit) = match text.char_indices().next_back()? {
-        (at, 's') => (&text[..at], 1.0),
-        (at, 'm') => (&text[..at], 60.0),
-        (at, 'h') => (&text[..at], 3_600.0),
-        (at, 'd') => (&text[..at], 86_400.0),
-        _ => (text, 1.0),
-    };
-    let seconds = number.parse::<f64>().ok().filter(|seconds| *seconds > 0.0)?;
-    Duration::try_from_secs_f64(seconds * unit).ok()
 }
 
 #[cfg(test)]

@@ -44,12 +44,20 @@ pub(super) fn matcher(sources: &[&str]) -> Option<String> {
     (!sources.is_empty()).then(|| sources.join("|"))
 }
 
-/// Whether an entry with this matcher is run for this source of its event.
+/// Whether an entry with this matcher is run for this source of its event. Of an expression that can't be told: it is taken to be meant
+/// as it stands.
 pub(super) fn is_run_for(matcher: Option<&str>, source: &str) -> bool {
     match matcher {
         None | Some("" | "*" | ".*") => true,
+        Some(matcher) if is_expression(matcher) => true,
         Some(matcher) => matcher.split('|').any(|part| part.trim() == source),
     }
+}
+
+/// Whether a matcher is more than names with `|` between them.
+pub(super) fn is_expression(matcher: &str) -> bool {
+    let is_of_names = |c: char| c.is_alphanumeric() || c.is_whitespace() || "_-|".contains(c);
+    !["", "*", ".*"].contains(&matcher) && !matcher.chars().all(is_of_names)
 }
 
 /// A limit of more units than this is long in any unit.
@@ -95,6 +103,8 @@ mod tests {
     #[case::any(Some(".*"), true)]
     #[case::among_others(Some("startup|resume"), true)]
     #[case::another(Some("startup"), false)]
+    #[case::an_expression(Some("^(compact|resume)$"), true)]
+    #[case::an_expression_that_may_not(Some("start.*"), true)]
     fn a_matcher_names_sources(#[case] matcher: Option<&str>, #[case] expected: bool) {
         assert_eq!(is_run_for(matcher, "resume"), expected);
     }

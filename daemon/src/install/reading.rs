@@ -71,6 +71,11 @@ impl Registered {
     pub(crate) fn is_run_for(&self, source: &str) -> bool {
         entry::is_run_for(self.matcher.as_deref(), source)
     }
+
+    /// Its matcher, where that is an expression of which can't be told for which sources it stands.
+    pub(crate) fn expression(&self) -> Option<&str> {
+        self.matcher.as_deref().filter(|matcher| entry::is_expression(matcher))
+    }
 }
 
 /// The values in the file at `path`; `None` where there is no file.

@@ -191,9 +191,9 @@ impl Service {
                 return (!file.needs_namespaces && !file.path.exists()).then(|| format!("{path} is missing"));
             };
             let program = file.program_in(&text)?;
-            let is_gone =
-                program != self.program && Path::new(&plain(program)).is_absolute() && !Path::new(&plain(program)).exists();
-            is_gone.then(|| format!("{path} starts {}, which is not there", plain(program)))
+            let names = file.path_of(program);
+            let is_gone = program != self.program && Path::new(&names).is_absolute() && !Path::new(&names).exists();
+            is_gone.then(|| format!("{path} starts {names}, which is not there"))
         };
         self.files.iter().filter_map(fault).collect()
     }
@@ -228,10 +228,24 @@ impl ServiceFile {
     fn seal(&self, text: &str) -> String {
         let sum = Sha256::digest(text);
         let sum: String = sum[..8].iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
-        if self.template.starts_with("<?xml") {
+        if self.is_agent() {
             format!("<!-- {SEAL}{sum} -->\n")
         } else {
             format!("# {SEAL}{sum}\n")
+        }
+    }
+
+    /// Whether it is an agent of launchd's, and not a unit.
+    fn is_agent(&self) -> bool {
+        self.template.starts_with("<?xml")
+    }
+
+    /// The path that a program as it stands in the file stands for.
+    fn path_of(&self, program: &str) -> String {
+        if self.is_agent() {
+            path_in_agent(program)
+        } else {
+            path_in_unit(program)
         }
     }
 
@@ -277,11 +291,28 @@ impl ServiceFile {
     }
 }
 
-/// The path that a word of a unit's or an agent's command line stands for, but for specifiers and variables.
-fn plain(word: &str) -> String {
-    let unmarked = word.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
+/// The path that the word of an agent's command line stands for, which a shell runs.
+fn path_in_agent(word: &str) -> String {
+    let unmarked = word.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
     let (words, _) = first_command(&unmarked);
-    let path = words.first().map(|word| word.text.as_str()).unwrap_or_default();
+    words.into_iter().next().map(|word| word.text).unwrap_or_default()
+}
+
+/// The path that the first word of a unit's command line stands for, but for specifiers and variables: systemd splits at blanks alone,
+/// outside of quotes, and a backslash stands before what is to be taken as it is.
+fn path_in_unit(words: &str) -> String {
+    let mut path = String::new();
+    let mut quote = None;
+    let mut chars = words.trim_start().chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, c) if c.is_whitespace() => break,
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            (_, '\\') => path.extend(chars.next().map(|escaped| if escaped == 's' { ' ' } else { escaped })),
+            (_, c) => path.push(c),
+        }
+    }
     path.replace("%%", "%").replace("$$", "$")
 }
 
@@ -325,6 +356,24 @@ mod tests {
     #[case::quote("/a\"b\\c", "\"/a\\\"b\\\\c\"")]
     fn a_unit_names_the_very_path(#[case] path: &str, #[case] expected: &str) {
         assert_eq!(unit_word(path), expected);
+    }
+
+    #[rstest]
+    #[case::no_shell_s_words("/opt/r&d/remembrancer", "/opt/r&d/remembrancer")]
+    #[case::no_comment("/opt/#1;2/remembrancer", "/opt/#1;2/remembrancer")]
+    #[case::the_first_word("/opt/remembrancer --config /x", "/opt/remembrancer")]
+    #[case::quoted("\"/a b/it's\" --config /x", "/a b/it's")]
+    #[case::a_blank(r"/a\sb/50%%/$$x", "/a b/50%/$x")]
+    fn a_unit_s_word_is_a_path(#[case] word: &str, #[case] expected: &str) {
+        assert_eq!(path_in_unit(word), expected);
+    }
+
+    #[rstest]
+    #[case::plain("/a/remembrancer")]
+    #[case::specifier("/a/50%/$x")]
+    #[case::quotes("/a\"b\\c d/it's;#&")]
+    fn what_is_written_for_a_unit_is_read_again(#[case] path: &str) {
+        assert_eq!(path_in_unit(&unit_word(path)), path);
     }
 
     fn services(home: &Path, program: &str) -> [Service; 2] {

@@ -1,9 +1,10 @@
 //! This process: whose it is, what it may, when it is told to stop.
 
+use std::io::IsTerminal;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The real user id of this process.
 pub(crate) fn user_id() -> u32 {
@@ -48,12 +49,15 @@ pub(crate) fn lower_this_thread() {
 
 /// Waits until the process is told to stop, from the call on and not from the first wait. Gives the signal's name.
 ///
+/// SIGHUP, by which a terminal that closes ends what was started in it, counts unless it was to be ignored when this process started:
+/// so `nohup` and `trap '' HUP` hold. To listen for it would replace that.
+///
 /// # Errors
 /// Where the system refuses to tell.
 pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = &'static str>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hangup = signal(SignalKind::hangup())?;
+    let mut hangup = hangup_is_wanted().then(|| signal(SignalKind::hangup())).transpose()?;
     // A file beyond the limit for one (`ulimit -f`) is an error of the write then, and not the end of the process.
     let mut too_large = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
     Ok(async move {
@@ -61,11 +65,37 @@ pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = &'static str
             tokio::select! {
                 _ = terminate.recv() => return "SIGTERM",
                 _ = interrupt.recv() => return "SIGINT",
-                _ = hangup.recv() => return "SIGHUP",
+                Some(()) = next(&mut hangup) => return "SIGHUP",
                 _ = too_large.recv() => tracing::warn!("a file would be larger than this process may write (`ulimit -f`)"),
             }
         }
     })
+}
+
+/// The next of a signal; `None` at once where nobody listens for it.
+async fn next(signal: &mut Option<Signal>) -> Option<()> {
+    signal.as_mut()?.recv().await
+}
+
+/// Whether a SIGHUP is to be heard: not where this process was started with it ignored. Where the system does not tell that, as only
+/// Linux does, it is heard in a terminal alone: `nohup` leaves none at the outputs.
+fn hangup_is_wanted() -> bool {
+    match fs_err::read_to_string("/proc/self/status") {
+        Ok(status) => !ignores(&status, SignalKind::hangup().as_raw_value()),
+        Err(_) => std::io::stdout().is_terminal() || std::io::stderr().is_terminal(),
+    }
+}
+
+/// Whether a process with this `/proc/…/status` ignores a signal: the mask `SigIgn` has a bit for each, the lowest for number 1.
+fn ignores(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// Whether a process of this user has this id now.
+pub(crate) fn is_alive(pid: i32) -> bool {
+    rustix::process::Pid::from_raw(pid).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
 }
 
 /// Asks a child to stop in order. It may have ended by itself already.
@@ -106,4 +136,53 @@ pub(crate) fn memory() -> Option<Memory> {
         resident: bytes("VmRSS:"),
         anonymous: bytes("RssAnon:"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_tells_what_is_ignored() {
+        let status = |mask: &str| format!("Name:\tx\nSigBlk:\tffffffffffffffff\nSigIgn:\t{mask}\nSigCgt:\t0000000000000001\n");
+        for (mask, expected) in [
+            ("0000000000000001", true),
+            ("0000000000001001", true),
+            ("0000000000001000", false),
+            ("0000000000000000", false),
+            ("nonsense", false),
+        ] {
+            assert_eq!(
+                ignores(&status(mask), SignalKind::hangup().as_raw_value()),
+                expected,
+                "{mask}"
+            );
+        }
+        assert!(!ignores("Name:\tx\n", 1));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn nohup_is_told_from_a_plain_start() {
+        let of_child = |before: &str| {
+            let line = format!("{before} exec cat /proc/self/status");
+            let output = Command::new("sh").args(["-c", &line]).output().unwrap();
+            ignores(
+                &String::from_utf8(output.stdout).unwrap(),
+                SignalKind::hangup().as_raw_value(),
+            )
+        };
+        assert!(of_child("trap '' HUP;"));
+        assert!(!of_child("trap - HUP;") || !hangup_is_wanted(), "unless the tests run so");
+    }
+
+    #[test]
+    fn who_lives_is_known() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let id = child.id() as i32;
+        assert!(is_alive(id));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!is_alive(id) && !is_alive(0) && !is_alive(i32::MAX));
+    }
 }

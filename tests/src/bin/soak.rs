@@ -26,7 +26,7 @@ struct Arguments {
     /// Sessions that begin.
     #[arg(long, default_value_t = 1_000)]
     sessions: u32,
-    /// Turns that stand in the transcripts before
+    /// Turns that stand in the transcripts before the daemon is started for the first time.
     #[arg(long, default_value_t = 20_000)]
     history: u32,
     /// Prompts that are asked.

@@ -2,6 +2,8 @@
 //! written, log, index, vectors, a damaged database, a dead daemon's remains, entries of the hook, the service. With `--dry-run` nothing
 //! is touched. Where a daemon runs, it mends the memory itself; what only the user can decide stays as it is.
 
+mod service;
+
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -13,14 +15,14 @@ use remembrancer_schema::{
 };
 
 use super::super::error::CliError;
-use super::super::install::{diff, service_of_this_system, start_service};
+use super::super::install::diff;
 use super::super::surroundings::{Surroundings, hook_beside};
 use super::DoctorArguments;
 use crate::causes::with_causes;
 use crate::cli::output::tell;
 use crate::doctor::Repair;
 use crate::doctor::agents::Examined;
-use crate::doctor::running::{Running, Service};
+use crate::doctor::running::Running;
 use crate::files::{is_not_ours, make_private, open_paths, private_folder};
 use crate::install::{self, Change};
 use crate::mending::Findings;
@@ -29,7 +31,8 @@ use crate::{clock, recovery, system};
 
 const MEMORY: &str = "memory";
 const DAEMON: &str = "daemon";
-const SERVICE: &str = "service";
+/// Whoever has the lock and does not answer yet may be at work for long, and must not be ended at it.
+const WAIT: &str = "it may be opening, migrating or making anew its memory, which its log tells: wait, and run this again";
 
 /// How long a daemon may take to look through its memory and to mend it.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -53,7 +56,7 @@ pub(super) fn all(arguments: &DoctorArguments, surroundings: &Surroundings) -> R
         Err(_) => without_daemon(places, dry_run),
     });
     repairs.extend(hooks(arguments, surroundings, &running)?);
-    repairs.extend(service(surroundings, &running, arguments)?);
+    repairs.extend(service::repairs(surroundings, &running, arguments)?);
     Ok(repairs)
 }
 
@@ -98,15 +101,16 @@ fn made_private(subject: &str, found: String, dry_run: bool, make: impl FnOnce()
     }
 }
 
-/// What was left half written. Only while whoever may be at it can't be: a rebuilding and a restore have the daemon's lock, and a
-/// backup is written to all the time.
+/// What was left half written. Only while whoever may be at it can't be: a rebuilding and a restore have the daemon's lock, and whoever
+/// makes a backup lives, and is named by its part.
 fn half_written_files(places: &Places, dry_run: bool) -> Vec<Repair> {
     let is_left = |path: &Path| {
         let modified = fs_err::symlink_metadata(path).and_then(|metadata| metadata.modified());
         // One of the future is as young: the clock was set back.
         modified.is_ok_and(|modified: SystemTime| modified.elapsed().is_ok_and(|age| age >= WRITING))
     };
-    let found = half_written(&places.database_file()).into_iter().filter(|path| is_left(path));
+    let found = half_written(&places.database_file()).into_iter();
+    let found = found.filter(|path| is_left(path) && !is_of_the_living(path));
     let repair = |path: std::path::PathBuf| {
         let found = format!("{} was left half written", path.display());
         match if dry_run { Ok(()) } else { remove_half_written(&path) } {
@@ -115,6 +119,12 @@ fn half_written_files(places: &Places, dry_run: bool) -> Vec<Repair> {
         }
     };
     found.map(repair).collect()
+}
+
+/// Whether the name of a part holds the id of a process of the user's that lives: it may be looking through what it has written.
+fn is_of_the_living(part: &Path) -> bool {
+    let name = part.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').filter_map(|word| word.parse().ok()).any(system::is_alive)
 }
 
 /// Has the running daemon look through the memory and mend it.
@@ -138,11 +148,7 @@ fn without_daemon(places: &Places, dry_run: bool) -> Vec<Repair> {
     }
     let silent = |pid: &str| {
         let found = format!("a daemon runs, process {pid}, and does not answer at its socket");
-        vec![Repair::left(
-            DAEMON,
-            found,
-            format!("stop it by `kill {pid}`, and run this again"),
-        )]
+        vec![Repair::left(DAEMON, found, WAIT)]
     };
     let holder = Single::holder(&folder);
     if let Holder::Process(pid) = &holder {
@@ -152,7 +158,13 @@ fn without_daemon(places: &Places, dry_run: bool) -> Vec<Repair> {
     match &single {
         Some(Err(SingleError::Running { pid, .. })) => return silent(pid),
         Some(Err(error)) => return vec![Repair::failed(MEMORY, "the memory can't be had alone", with_causes(error))],
-        None | Some(Ok(_)) => {}
+        Some(Ok(single)) => {
+            // Before anything is written to.
+            if let Err(error) = single.part(&folder, &places.database_file()) {
+                return vec![not_parted(&error)];
+            }
+        }
+        None => {}
     }
     let mut repairs = half_written_files(places, dry_run);
     repairs.extend(memory(&places.database_file(), dry_run));
@@ -162,6 +174,12 @@ fn without_daemon(places: &Places, dry_run: bool) -> Vec<Repair> {
         repairs.push(Repair::mended(DAEMON, found, "emptied", dry_run));
     }
     repairs
+}
+
+/// What can't be parted from its other name is written to by nobody.
+fn not_parted(error: &SingleError) -> Repair {
+    let remedy = "remove the other name, or move the memory's folder to where there is room for a copy, and run this again";
+    Repair::left(MEMORY, with_causes(error), remedy)
 }
 
 /// Mends the database at this path, which this process has to itself.
@@ -296,70 +314,5 @@ fn edited(agent: Agent, found: &str, change: &Change, arguments: &DoctorArgument
     }
 }
 
-/// The service, where it is installed: its files, and whether it runs.
-fn service(surroundings: &Surroundings, running: &Running, arguments: &DoctorArguments) -> Result<Vec<Repair>, CliError> {
-    let program = std::env::current_exe()?;
-    let Some(program) = program.to_str() else {
-        return Ok(Vec::new());
-    };
-    let service = service_of_this_system(surroundings, program);
-    let faults = service.faults();
-    let found = match (&running.service, running.ping.is_ok()) {
-        _ if !service.is_installed() => return Ok(Vec::new()),
-        _ if !faults.is_empty() => faults.join(", "),
-        (Service::Stopped, false) => "the service does not run".to_owned(),
-        (Service::Runs { .. }, true) if !running.is_ours() => "the service runs another version".to_owned(),
-        (Service::Runs { .. }, false) => "the service runs, and nobody answers".to_owned(),
-        (Service::NoManager, false) => {
-            let commands = service.start.iter().map(|command| command.join(" ")).collect::<Vec<_>>();
-            let remedy = format!(
-                "no service manager of yours answers here; where one does: `{}`",
-                commands.join("; ")
-            );
-            return Ok(vec![Repair::left(SERVICE, "the service does not run", remedy)]);
-        }
-        _ => return Ok(Vec::new()),
-    };
-    match service.install(None) {
-        Ok(changes) if !faults.is_empty() => {
-            for change in changes {
-                if !arguments.json {
-                    tell!("{}", diff(&change));
-                }
-                if !arguments.dry_run
-                    && let Err(refusal) = change.apply()
-                {
-                    return Ok(vec![Repair::failed(SERVICE, found, refusal.to_string())]);
-                }
-            }
-        }
-        // Edited by its user: started as it is, and left as it is.
-        Err(refusal) if !faults.is_empty() => return Ok(vec![Repair::left(SERVICE, found, refusal.to_string())]),
-        _ => {}
-    }
-    Ok(vec![started(&service, found, arguments.dry_run)])
-}
-
-fn started(service: &install::Service, found: String, dry_run: bool) -> Repair {
-    if dry_run {
-        return Repair::mended(
-            SERVICE,
-            found,
-            "the files are written anew where they are wrong, and the service is started anew",
-            true,
-        );
-    }
-    match start_service(service) {
-        Ok(None) => Repair::mended(SERVICE, found, "the service is started anew", false),
-        Ok(Some(commands)) => Repair::mended(
-            SERVICE,
-            found,
-            format!(
-                "the files are right; no service manager of yours answers here, where one does: `{}`",
-                commands.join("; ")
-            ),
-            false,
-        ),
-        Err(why) => Repair::failed(SERVICE, found, why),
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,15 @@
 //! The daemon as a service: the command lines of the service manager are run where one answers, and printed where none does.
 
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use super::Planned;
 use crate::cli::output::say;
 use crate::cli::surroundings::Surroundings;
 use crate::install::{CommandLine, Service};
+use crate::system;
 
 /// The service as this system's manager has it.
 pub(in crate::cli) fn of_this_system(surroundings: &Surroundings, program: &str) -> Service {
@@ -17,11 +21,22 @@ pub(in crate::cli) fn of_this_system(surroundings: &Surroundings, program: &str)
     Service::systemd(&config_home, program, uid)
 }
 
-/// Whether the service may have namespaces of its own, which is tried; `None` where nothing asks for them, or no manager answers.
+/// How long the trial of namespaces may take: it starts a shell that does nothing.
+const TRIAL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Whether the service may have namespaces of its own, which is tried by running nothing as a service; `None` where nothing asks for
+/// them, no manager answers, or the trial does not end. To be called with its user's consent.
 pub(super) fn has_namespaces(service: &Service) -> Option<bool> {
     let trial = service.has_namespaces.as_ref()?;
     run(&service.answers).ok()?;
-    let tried = run(trial);
+    let Some(tried) = run_within(trial, TRIAL_PATIENCE) else {
+        say!(
+            "Whether a service of yours may have namespaces of its own is not known: `{}` did not end within {} s.",
+            trial.join(" "),
+            TRIAL_PATIENCE.as_secs()
+        );
+        return None;
+    };
     if let Err(refusal) = &tried {
         say!("This system gives a service of yours no namespaces of its own, so the service does without what needs them:");
         say!("    {refusal}");
@@ -81,15 +96,80 @@ fn run_all(commands: &[CommandLine]) -> Result<(), String> {
 
 /// Runs a command to its end; what it writes, or its own words, where it fails.
 pub(in crate::cli) fn run(command: &CommandLine) -> Result<String, String> {
-    let [program, arguments @ ..] = command.as_slice() else {
-        return Ok(String::new());
+    prepared(command).map_or(Ok(String::new()), |mut prepared| ended(command, prepared.output()))
+}
+
+/// As [`run`]; `None` where it does not end within `patience`, and is ended with all that it started.
+fn run_within(command: &CommandLine, patience: Duration) -> Option<Result<String, String>> {
+    let Some(mut prepared) = prepared(command) else {
+        return Some(Ok(String::new()));
     };
+    system::lead_a_group(&mut prepared);
+    let child = match prepared.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
+        Ok(child) => child,
+        Err(error) => return Some(ended(command, Err(error))),
+    };
+    let id = child.id();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(child.wait_with_output()).ok());
+    match receiver.recv_timeout(patience) {
+        Ok(output) => Some(ended(command, output)),
+        Err(_) => {
+            system::kill_group(id);
+            None
+        }
+    }
+}
+
+fn prepared(command: &CommandLine) -> Option<Command> {
+    let [program, arguments @ ..] = command.as_slice() else {
+        return None;
+    };
+    let mut prepared = Command::new(program);
+    prepared.args(arguments).stdin(Stdio::null());
+    Some(prepared)
+}
+
+fn ended(command: &CommandLine, output: std::io::Result<Output>) -> Result<String, String> {
     let failed = |reason: &dyn std::fmt::Display| format!("`{}` failed: {reason}", command.join(" "));
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
     let output = output.map_err(|error| failed(&error))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(failed(&said.lines().next().unwrap_or("it says nothing")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(words: &[&str]) -> CommandLine {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn what_does_not_end_is_ended() {
+        let hangs = line(&["sh", "-c", "sleep 60 & wait"]);
+        assert_eq!(run_within(&hangs, Duration::from_millis(50)), None);
+        let patience = Duration::from_mins(1);
+        assert_eq!(run_within(&line(&["echo", "x"]), patience), Some(Ok("x\n".to_owned())));
+        let failed = run_within(&line(&["sh", "-c", "echo no >&2; exit 1"]), patience)
+            .unwrap()
+            .unwrap_err();
+        assert!(failed.ends_with("failed: no"), "{failed}");
+        assert!(matches!(run_within(&line(&["/no/such/program"]), patience), Some(Err(_))));
+    }
+
+    #[test]
+    fn a_trial_is_run_where_a_manager_answers() {
+        let mut service = Service::systemd(std::path::Path::new("/nowhere"), "/a/remembrancer", 0);
+        service.answers = line(&["true"]);
+        for (trial, expected) in [("true", true), ("false", false)] {
+            service.has_namespaces = Some(line(&[trial]));
+            assert_eq!(has_namespaces(&service), Some(expected));
+        }
+        service.answers = line(&["false"]);
+        assert_eq!(has_namespaces(&service), None);
+    }
 }

@@ -138,3 +138,17 @@ fn entries_in_both_files_of_codex_become_one() {
     there(&folder, Agent::CODEX, PROGRAM);
     assert_eq!(fs_err::read_to_string(folder.path().join("hooks.json")).unwrap(), "{}");
 }
+
+#[test]
+fn an_entry_in_a_second_file_that_may_not_be_written_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    there(&folder, Agent::CODEX, PROGRAM);
+    let second = folder.path().join(Agent::CODEX.registration().toml_file.unwrap());
+    fs_err::write(&second, toml::register("", Agent::CODEX, PROGRAM).unwrap()).unwrap();
+    fs_err::set_permissions(&second, crate::system::permissions(0o400)).unwrap();
+    let refused = install(folder.path(), Agent::CODEX, PROGRAM, uid()).unwrap_err();
+    assert!(
+        matches!(&refused, Refusal::ReadOnly { path } if path.ends_with("config.toml")),
+        "{refused}"
+    );
+}

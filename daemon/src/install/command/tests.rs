@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use rstest::rstest;
 
 use super::*;
@@ -72,6 +74,18 @@ fn words(words: &[&str]) -> Command {
     "remembrancer-hook --agent x --agent codex",
     "/new/remembrancer-hook --agent x --agent codex"
 )]
+#[case::behind_a_guard(
+    "command -v remembrancer-hook >/dev/null && remembrancer-hook --agent codex",
+    "command -v /new/remembrancer-hook >/dev/null && /new/remembrancer-hook --agent codex"
+)]
+#[case::behind_a_guard_that_is_silent(
+    "command -v '/a b/remembrancer-hook' >/dev/null 2>&1 && A=1 nice '/a b/remembrancer-hook' --agent x || true",
+    "command -v /new/remembrancer-hook >/dev/null 2>&1 && A=1 nice /new/remembrancer-hook --agent codex || true"
+)]
+#[case::behind_a_test(
+    "sh -c '[ -x /a/remembrancer-hook ] && exec /a/remembrancer-hook --agent codex'",
+    "sh -c '[ -x /new/remembrancer-hook ] && exec /new/remembrancer-hook --agent codex'"
+)]
 fn a_line_of_ours_is_known_and_mended(#[case] text: &str, #[case] expected: &str) {
     let found = line(text).unwrap();
     let mended = found.mended(NEW, Agent::CODEX);
@@ -92,6 +106,17 @@ fn a_line_of_ours_is_known_and_mended(#[case] text: &str, #[case] expected: &str
 #[case::no_line("sh -c")]
 #[case::a_line_of_another("sh -c 'lint remembrancer-hook'")]
 #[case::nothing("")]
+#[case::asked_for("command -v remembrancer-hook")]
+#[case::asked_for_in_words("command -V /a/remembrancer-hook --agent codex")]
+#[case::asked_for_in_the_usual_path("command -pv remembrancer-hook")]
+#[case::asked_for_before_another("command -v remembrancer-hook >/dev/null && lint")]
+#[case::asked_for_and_kept_from("command -v remembrancer-hook >/dev/null || remembrancer-hook")]
+#[case::a_guard_of_another("command -v lint >/dev/null && remembrancer-hook")]
+#[case::a_runner_s_help("timeout --help remembrancer-hook")]
+#[case::a_runner_s_version("env --version remembrancer-hook")]
+#[case::the_hook_s_version("/a/remembrancer-hook --version")]
+#[case::the_hook_s_help("nice remembrancer-hook --agent codex --help")]
+#[case::the_hook_s_version_in_a_shell("sh -c 'remembrancer-hook -V'")]
 fn what_runs_another_program_is_not_ours(#[case] text: &str) {
     assert!(line(text).is_none());
 }
@@ -125,6 +150,8 @@ fn words_of_ours_are_known_and_mended(#[case] before: &[&str], #[case] expected:
 #[case::in_a_folder_of_the_name(&["/remembrancer-hook/run"])]
 #[case::a_value_is_no_word(&["A=1", "remembrancer-hook"])]
 #[case::an_argument(&["/a/other", "remembrancer-hook"])]
+#[case::asked_for(&["command", "-v", "remembrancer-hook"])]
+#[case::asked_for_its_version(&["/a/remembrancer-hook", "--version"])]
 fn words_of_others_are_not_ours(#[case] other: &[&str]) {
     assert!(OurCommand::read(&words(other)).is_none());
 }

@@ -213,6 +213,11 @@ const LINT: &str = r#"{"type": "command", "command": "lint"}"#;
     format!(r#"[{{"matcher": "startup|resume|compact", "hooks": [{RIGHT}]}}]"#),
     format!(r#"[{{"matcher": "startup|resume|compact", "hooks": [{RIGHT}]}}]"#)
 )]
+#[case::a_matcher_that_is_an_expression(
+    "SessionStart",
+    format!(r#"[{{"matcher": "^(compact|resume)$", "hooks": [{RIGHT}]}}]"#),
+    format!(r#"[{{"matcher": "^(compact|resume)$", "hooks": [{RIGHT}]}}]"#)
+)]
 #[case::the_matcher_of_others(
     "SessionStart",
     format!(r#"[{{"matcher": "startup", "hooks": [{LINT}, {RIGHT}]}}]"#),
