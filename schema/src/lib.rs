@@ -14,15 +14,13 @@
 //!
 //! **Privacy.** Files are 0600 in a 0700 folder; what is deleted is overwritten; [`Writer::forget`] leaves no byte.
 
-mod ids;
-mod units;
-
-mod redaction;
-mod rows;
-
 mod damage;
 mod error;
+mod ids;
+mod redaction;
+mod rows;
 mod sqlite_error;
+mod units;
 
 mod backup;
 mod copy;
@@ -92,9 +90,7 @@ pub use rows::{
 };
 pub use sqlite_error::SqliteError;
 #[cfg(any(test, feature = "testing"))]
-pub use states::note_redaction;
-#[cfg(any(test, feature = "testing"))]
-pub use states::{damage_index, damage_vectors, make_analysis_older, make_older};
+pub use states::{damage_index, damage_vectors, make_analysis_older, make_older, note_redaction};
 pub use system::is_same_file;
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
 pub use vector_code::bit_code;

@@ -12,7 +12,7 @@ use crate::migrate::{LATEST, MIGRATIONS, set_meta};
 use crate::open::{CLEAN_SHUTDOWN, make_ours};
 use crate::redaction::{REDACTED_TO, REDACTION_VERSION};
 use crate::vec_extension;
-use crate::write::{INDEX_ANALYSIS, indexed_columns, parse_facets};
+use crate::write::{INDEX_ANALYSIS, current_model, indexed_columns, parse_facets};
 
 /// The migrations from which on a store has episodes, an index, vectors.
 const EPISODES: u32 = 2;
@@ -169,6 +169,12 @@ fn fill_index(db: &Connection) -> rusqlite::Result<()> {
 }
 
 fn fill_codes(db: &Connection) -> rusqlite::Result<()> {
+    // Made for the model that the store has vectors of.
+    if let Some((_, dimension)) = current_model(db)? {
+        db.execute_batch(&format!(
+            "DROP TABLE main.episodes_vec; CREATE VIRTUAL TABLE main.episodes_vec USING vec0 (code bit[{dimension}]);"
+        ))?;
+    }
     let codes: Vec<(EpisodeId, Vec<u8>)> = db
         .prepare("SELECT rowid, code FROM newer.episodes_vec")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?

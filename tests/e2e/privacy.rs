@@ -1,7 +1,7 @@
 //! What `forget`, `exclude`, `pause` and `<private>` promise: nothing of it is left in any file of ours, and nothing brings it back.
 
 use remembrancer_hooks::protocol::Request;
-use remembrancer_schema::{TurnUid, UnixMillis, Writer};
+use remembrancer_schema::Writer;
 use remembrancer_tests::{DaemonProcess, Sandbox, Transcript, any_own_file_holds, eventually, sandbox, topic};
 use rustix::process::Signal;
 use serde_json::json;
@@ -74,12 +74,6 @@ fn remembered(sandbox: &Sandbox) -> (DaemonProcess<'_>, Transcript) {
 fn what_was_forgotten_is_nowhere_and_never_comes_back() {
     let sandbox = sandbox!();
     let (daemon, mut transcript) = remembered(&sandbox);
-    let turns: Vec<TurnUid> = sandbox
-        .episodes()
-        .iter()
-        .filter(|episode| episode.prompt.contains(SECRET))
-        .map(|episode| episode.turn_uid)
-        .collect();
     let done = sandbox.json(&["forget", "--yes", "--matching", SECRET]);
     assert_eq!((&done["turns"], &done["caught_up"]), (&1.into(), &true.into()), "{done}");
     nothing_holds_it(&sandbox, "after the command");
@@ -117,15 +111,12 @@ fn what_was_forgotten_is_nowhere_and_never_comes_back() {
     daemon.stop(Signal::TERM);
     nothing_holds_it(&sandbox, "after a restart");
 
-    // All is read anew into a new database, which was given the tombstones of the old one.
+    // All is read anew into a new database, which the journal tells what was forgotten.
     for suffix in ["", "-wal", "-shm"] {
         let mut name = database.clone().into_os_string();
         name.push(suffix);
         fs_err::remove_file(name).ok();
     }
-    let mut writer = Writer::open(&database).unwrap();
-    writer.restore_tombstones(&turns, UnixMillis(1)).unwrap();
-    writer.close().unwrap();
     let daemon = sandbox.start();
     daemon.embed_all();
     assert_eq!(sandbox.episodes().len(), stored);

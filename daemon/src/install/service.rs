@@ -260,7 +260,7 @@ impl ServiceFile {
         let file = SettingsFile::read(&self.path, uid)?;
         if file
             .text()
-            .is_none_or(|text| self.unsealed(text).is_some() || self.is_template(text))
+            .is_none_or(|text| self.unsealed(text).is_some() || self.is_template(without_seal(text)))
         {
             return Ok(file);
         }
@@ -286,9 +286,14 @@ impl ServiceFile {
     /// The program as a text names it that is the template but for that.
     fn program_in<'a>(&self, text: &'a str) -> Option<&'a str> {
         let (before, after) = self.template.split_once(self.placeholder?)?;
-        let text = self.unsealed(text).unwrap_or(text);
-        text.strip_prefix(before)?.strip_suffix(after)
+        without_seal(text).strip_prefix(before)?.strip_suffix(after)
     }
+}
+
+/// A text but for a last line that seals it, whether or not the seal fits.
+fn without_seal(text: &str) -> &str {
+    let last = text.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
+    if text[last..].contains(SEAL) { &text[..last] } else { text }
 }
 
 /// The path that the word of an agent's command line stands for, which a shell runs.

@@ -588,11 +588,11 @@ fn behind_a_reader_only_the_log_is_tried_again() {
     meta(&snapshot, REDACTION_UNSCRUBBED).expect("reads");
     let mut states = Vec::new();
     let mut notes = Vec::new();
-    for _ in 0..4 {
+    while states.len() < 50 && states.last().is_none_or(|state| *state == CleanupState::More) {
         states.push(store.writer.finish_redaction(&rules(2), NOW).expect("cleans up").state);
         notes.push(meta(&store.writer.db, REDACTION_UNSCRUBBED).expect("reads"));
     }
-    assert_eq!(states[3], CleanupState::Waits, "{states:?}");
+    assert_eq!(states.last(), Some(&CleanupState::Waits), "{states:?}");
     assert!(
         notes.iter().all(|note| note.as_deref() == Some("2")),
         "the file itself is clean: {notes:?}"
