@@ -108,11 +108,14 @@ impl Folders {
         }
     }
 
-    /// What git and the file system tell of `cwd`: `None` where they don't answer, as on a mount whose server is gone, `Some(None)`
-    /// where `cwd` is no project. May start a process.
-    pub(crate) fn identify(&self, cwd: &str) -> Option<Option<ProjectIdentity>> {
+    /// What git and the file system tell of `cwd`, `None` where it is no project, and whether they tell: where they don't answer, as
+    /// on a mount whose server is gone, it is the folder alone. May start a process.
+    pub(crate) fn identify(&self, cwd: &str) -> (Option<ProjectIdentity>, bool) {
         let (folder, home) = (PathBuf::from(cwd), self.home.clone());
-        self.within(LOOK_PATIENCE, move || identify(&folder, home.as_deref(), true))
+        match self.within(LOOK_PATIENCE, move || identify(&folder, home.as_deref(), true)) {
+            Some(told) => (told, true),
+            None => (ProjectIdentity::of_folder_alone(cwd), false),
+        }
     }
 
     /// The project of `cwd`: `None` where `cwd` is no project, [`UNKNOWN`] where nothing was remembered of it, or where the

@@ -48,7 +48,7 @@ pub(crate) enum RestoringError {
         set_aside: Option<PathBuf>,
         /// Why.
         #[source]
-        source: OpenError,
+        source: Box<OpenError>,
     },
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn restore_copy(database: &Path, copy: &Path, contents: &Contents) ->
         }),
         Err(source) => Err(RestoringError::Open {
             set_aside: restored.set_aside,
-            source,
+            source: Box::new(source),
         }),
     }
 }

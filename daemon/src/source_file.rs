@@ -164,9 +164,8 @@ impl SourceFile {
         };
         let info = info(agent, stat);
         let mut reader = match &position.parser_state {
-            Some(state) => match SourceReader::resume(&info, from, state) {
-                Some(reader) => reader,
-                None => {
+            Some(state) => {
+                let Some(reader) = SourceReader::resume(&info, from, state) else {
                     tracing::warn!(
                         path = %stat.path.display(),
                         "what the parser takes over is not known here any more: the file is read from its start",
@@ -175,8 +174,9 @@ impl SourceFile {
                         counted: true,
                         ..Self::begin(&info, stat, known.generation)
                     });
-                }
-            },
+                };
+                reader
+            }
             None => Self::reader_without_state(&info, from, file)?,
         };
         file.seek(SeekFrom::Start(position.committed_offset.0))?;

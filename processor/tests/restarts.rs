@@ -109,12 +109,11 @@ fn a_restart_at_any_byte_gives_what_reading_at_once_gives(
     let step = if content.len() > 10_000 { 101 } else { 1 };
     for cut in (0..=content.len()).step_by(step) {
         let (mut found, from, carried) = read(from_start(&info), &content.as_bytes()[..cut]);
-        let reader = match &carried {
-            Some(carried) => SourceReader::resume(&info, from, carried).expect("a state that was written is read"),
-            None => {
-                assert_eq!(from, ResumePoint::default(), "what can't be carried is read from the start");
-                from_start(&info)
-            }
+        let reader = if let Some(carried) = &carried {
+            SourceReader::resume(&info, from, carried).expect("a state that was written is read")
+        } else {
+            assert_eq!(from, ResumePoint::default(), "what can't be carried is read from the start");
+            from_start(&info)
         };
         let rest = &content.as_bytes()[from.offset.0 as usize..];
         let (again, again_end, again_state) = read(reader, rest);

@@ -15,7 +15,7 @@ pub(super) fn line_of(text: &str, key: &str, value: &str) -> usize {
         part(item, value).or_else(|| item.span())
     });
     let start = span.map_or(0, |span| span.start).min(text.len());
-    text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1
+    text[..start].matches('\n').count() + 1
 }
 
 /// The part of a list or a table that is `value`, or has it as its name.

@@ -99,18 +99,14 @@ fn fire_once(entry: &Registered, agent: Agent, cwd: &str) -> Heard {
 
 /// A command as the host starts it: the program itself, or a line by its shell.
 fn started(command: &install::Command, shell: &str) -> Command {
-    match &command.arguments {
-        Some(arguments) => {
-            let mut started = Command::new(&command.text);
-            started.args(arguments);
-            started
-        }
-        None => {
-            let mut started = Command::new(shell);
-            started.args(["-c", &command.text]);
-            started
-        }
-    }
+    let Some(arguments) = &command.arguments else {
+        let mut started = Command::new(shell);
+        started.args(["-c", &command.text]);
+        return started;
+    };
+    let mut started = Command::new(&command.text);
+    started.args(arguments);
+    started
 }
 
 /// Runs a command to its end, with `stdin` on its stdin. Whoever is no child of a person's shell is not guarded.

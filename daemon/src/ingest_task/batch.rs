@@ -12,7 +12,6 @@ use super::{Ingest, IngestError};
 use crate::clock;
 use crate::counts::Count;
 use crate::progress::Part;
-use crate::project::ProjectIdentity;
 use crate::scan::KnownFile;
 use crate::source_file::ReadStep;
 use crate::threads::{Panicked, contained};
@@ -130,10 +129,9 @@ impl Ingest {
         if let Some(project) = self.projects.get(cwd) {
             return Ok(*project);
         }
-        let found = self.setup.folders.identify(cwd);
-        let is_told = found.is_some();
-        // A file system that does not answer: the folder is its own project until it does, and is asked again with the next turn.
-        let project = match found.unwrap_or_else(|| ProjectIdentity::of_folder_alone(cwd)) {
+        // Where the file system does not answer, the folder is its own project until it does, and is asked again with the next turn.
+        let (found, is_told) = self.setup.folders.identify(cwd);
+        let project = match found {
             None => None,
             Some(identity) => {
                 let resolved = self.setup.writer.call_blocking(move |writer| {

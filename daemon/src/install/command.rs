@@ -361,10 +361,9 @@ fn name_agent(arguments: &mut Vec<String>, from: usize, agent: Agent) {
         None if agent != Agent::CLAUDE_CODE => {
             arguments.splice(from..from, ["--agent".to_owned(), id]);
         }
-        None => {}
         Some(Named::Value(at)) => arguments[from + at] = id,
         Some(Named::Inline(at)) if inline_value(texts[at]) != id => arguments[from + at] = format!("--agent={id}"),
-        Some(Named::Inline(_)) => {}
+        None | Some(Named::Inline(_)) => {}
         Some(Named::Missing(_)) => arguments.push(id),
     }
 }

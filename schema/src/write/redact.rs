@@ -322,12 +322,11 @@ fn step(db: &Connection, rules: &RedactionRules, limit: usize, bytes: usize, now
         }
         Table::Episodes => {
             let (last, rewritten) = redact_episodes(db, rules, EpisodeId(after), (limit, bytes), now)?;
-            match last {
-                Some(last) => note_position(db, rules, Table::Episodes, last.0)?,
-                None => {
-                    set_meta(db, REDACTION_VERSION, &rules.version.to_string())?;
-                    db.execute("DELETE FROM _meta WHERE key = :key", [REDACTED_TO])?;
-                }
+            if let Some(last) = last {
+                note_position(db, rules, Table::Episodes, last.0)?;
+            } else {
+                set_meta(db, REDACTION_VERSION, &rules.version.to_string())?;
+                db.execute("DELETE FROM _meta WHERE key = :key", [REDACTED_TO])?;
             }
             Ok(RedactionStep {
                 rewritten,

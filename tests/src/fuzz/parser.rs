@@ -120,12 +120,11 @@ fn check_lines(info: &SourceInfo, content: &[u8]) {
         let before = read(from_start(), start, &dice.split(&content[..cut]));
         let from = before.committed;
         let rest = &content[from.offset.0 as usize..];
-        let reader = match &before.state {
-            Some(state) => SourceReader::resume(info, from, state).expect("a state that was written is read"),
-            None => {
-                assert_eq!(from, start, "without a state only its start is to be read from");
-                from_start()
-            }
+        let reader = if let Some(state) = &before.state {
+            SourceReader::resume(info, from, state).expect("a state that was written is read")
+        } else {
+            assert_eq!(from, start, "without a state only its start is to be read from");
+            from_start()
         };
         let after = read(reader, from, &dice.split(rest));
         let mut turns = before.turns;

@@ -186,13 +186,13 @@ fn not_parted(error: &SingleError) -> Repair {
 fn memory(database: &Path, dry_run: bool) -> Vec<Repair> {
     let damage = match Reader::open(database) {
         Ok(reader) => match Findings::of(&reader) {
-            Ok(findings) => match findings.damage() {
-                Some(damage) => damage.to_owned(),
-                None => {
+            Ok(findings) => {
+                let Some(damage) = findings.damage() else {
                     drop(reader);
                     return in_place(database, &findings, dry_run);
-                }
-            },
+                };
+                damage.to_owned()
+            }
             Err(error) => {
                 return vec![Repair::failed(
                     MEMORY,

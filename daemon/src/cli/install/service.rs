@@ -112,13 +112,11 @@ fn run_within(command: &CommandLine, patience: Duration) -> Option<Result<String
     let id = child.id();
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(child.wait_with_output()).ok());
-    match receiver.recv_timeout(patience) {
-        Ok(output) => Some(ended(command, output)),
-        Err(_) => {
-            system::kill_group(id);
-            None
-        }
-    }
+    let Ok(output) = receiver.recv_timeout(patience) else {
+        system::kill_group(id);
+        return None;
+    };
+    Some(ended(command, output))
 }
 
 fn prepared(command: &CommandLine) -> Option<Command> {

@@ -21,7 +21,9 @@ fn files_of(folder: &TempDir) -> Vec<(PathBuf, String)> {
 fn there(folder: &TempDir, agent: Agent, program: &str) {
     let changes = install(folder.path(), agent, program, uid()).unwrap();
     assert!(!changes.is_empty(), "{agent:?}");
-    changes.iter().for_each(|change| change.apply().unwrap());
+    for change in &changes {
+        change.apply().unwrap();
+    }
     assert!(
         install(folder.path(), agent, program, uid()).unwrap().is_empty(),
         "{agent:?}: twice"

@@ -50,9 +50,12 @@ impl Alone {
     /// Whether one of its fixed strings is there, without which it is never asked.
     fn is_asked(&self, text: &str) -> bool {
         let lower = text.to_ascii_lowercase();
-        let is_there = |anchor: &&str| match self.is_cased {
-            true => text.contains(*anchor),
-            false => lower.contains(&anchor.to_ascii_lowercase()),
+        let is_there = |anchor: &&str| {
+            if self.is_cased {
+                text.contains(*anchor)
+            } else {
+                lower.contains(&anchor.to_ascii_lowercase())
+            }
         };
         self.anchors.iter().any(is_there)
     }
