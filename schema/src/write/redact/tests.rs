@@ -502,6 +502,9 @@ fn copies_of_an_older_version_are_brought_to_this_one_and_rewritten() {
     let db = Connection::open(&replaced).expect("opens");
     db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
         .expect("sets");
+    // As our own connections do.
+    db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
+        .expect("sets");
     db.execute("UPDATE sessions SET title = 'of the log ' || title", [])
         .expect("writes");
     let (whole, log) = (
