@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::nothing_was_kept_of_it(&[("1", ""), ("2", "<private>SECRET"), ("1", "It rounds.")])]
+    #[case::nothing_was_kept_of_it(&[("1", "Let me check the configuration."), ("2", "<private>SECRET"), ("1", "It rounds.")])]
     #[case::nothing_was_kept_of_the_later(&[("1", "It rounds."), ("2", "<private>"), ("1", "It rounds twice."), ("1", "It rounds.")])]
     fn tc_41_a_text_that_is_written_again_closes_no_span_that_was_opened_after_it(#[case] said: &[(&str, &str)]) {
         let info = Agent::CLAUDE_CODE.source("/t/s.jsonl".as_ref(), UnixMillis(0), &|_| None);
