@@ -15,6 +15,9 @@ use crate::PATIENCE;
 use crate::doctor::{edit, holds, set_up};
 use crate::install::{Installed, said};
 
+/// Bytes of a page of the database.
+const PAGE: usize = 8_192;
+
 /// What `doctor --fix` says: its repairs, its checks, and whether it ends with success.
 fn fix(installed: &Installed<'_>, arguments: &[&str]) -> (Vec<Value>, Vec<Value>, bool) {
     read(&installed.run(&[&["doctor", "--fix", "--json"], arguments].concat()))
@@ -199,8 +202,8 @@ fn tc_37_a_damaged_database_is_set_aside_by_the_command_as_by_a_start() {
     let database = sandbox.places().database_file();
     let mut bytes = fs_err::read(&database).unwrap();
     // The daemon ended in order: at an opening the file would be trusted.
-    let middle = bytes.len() / 8_192 / 2 * 8_192;
-    bytes[middle..middle + 3 * 8_192].fill(0x5a);
+    let middle = bytes.len() / PAGE / 2 * PAGE;
+    bytes[middle..middle + 3 * PAGE].fill(0x5a);
     fs_err::write(&database, &bytes).unwrap();
 
     let (repairs, ..) = fix(&installed, &["--dry-run"]);
@@ -230,6 +233,33 @@ fn tc_37_a_damaged_database_is_set_aside_by_the_command_as_by_a_start() {
         (daemon.status()["ingest"]["transcripts_waiting"] == 0).then_some(())
     });
     assert_eq!(sandbox.prompts().len(), 60);
+}
+
+/// Wherever the damage is, whatever of the database can't be read any more, all else is still looked at.
+#[test]
+fn tc_37_damage_anywhere_is_told_and_keeps_nothing_else_from_being_told() {
+    let sandbox = sandbox!();
+    let installed = set_up(&sandbox);
+    sandbox.transcript("older", "shop").topics(0..60);
+    let daemon = sandbox.start();
+    daemon.flush();
+    daemon.stop(Signal::TERM);
+    let database = sandbox.places().database_file();
+    let whole = fs_err::read(&database).unwrap();
+    let pages = whole.len() / PAGE;
+    for page in (0..pages).step_by((pages / 24).max(1)) {
+        let mut bytes = whole.clone();
+        bytes[page * PAGE..(page + 1) * PAGE].fill(0x5a);
+        fs_err::write(&database, &bytes).unwrap();
+        let (repairs, checks, _) = fix(&installed, &["--dry-run"]);
+        // A page that nothing refers to may hold anything.
+        let is_whole = repairs.is_empty() && holds(&checks, "memory", "ok", "the database is whole");
+        assert!(
+            is_whole || holds(&checks, "memory", "failed", ""),
+            "page {page}: {repairs:#?} {checks:#?}"
+        );
+        assert!(holds(&checks, "claude-code", "ok", ""), "page {page}: {checks:#?}");
+    }
 }
 
 /// A `systemctl` that says a service runs once it was started.

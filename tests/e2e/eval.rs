@@ -321,6 +321,7 @@ fn constants_are_swept() {
     let sandbox = sandbox!();
     let set = write_set(&sandbox);
     let swept = parse(&eval(&sandbox, &set, &["--sweep", "--json"]));
+    let swept = &swept["swept"];
     assert_eq!(swept[0][0], "workshop");
     let ways = swept[0][1].as_array().unwrap();
     let recall = |constants: &str| {

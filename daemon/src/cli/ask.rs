@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
-use crate::cli::output::say;
+use crate::cli::output::say_json;
 use crate::single::Single;
 use crate::{instructions, recollection_files};
 
@@ -79,10 +79,10 @@ pub(super) fn empty_files(surroundings: &Surroundings) -> Result<(), CliError> {
     Ok(removed.and(instructions::empty_all(&files, surroundings.places.uid()))?)
 }
 
-/// Prints `value` as JSON for `--json`, else as `human` words it.
-pub(super) fn print(value: &Value, json: bool, human: impl FnOnce(&Value)) {
+/// Prints what `command` found as JSON for `--json`, else as `human` words it.
+pub(super) fn print(command: &str, value: &Value, json: bool, human: impl FnOnce(&Value)) {
     if json {
-        say!("{value:#}");
+        say_json(command, value);
     } else {
         human(value);
     }

@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &BackupArguments, surroundings: &Surroundings) -> R
             ControlFlow::Continue(())
         })?,
     };
-    ask::print(&done, arguments.json, |done| {
+    ask::print("backup", &done, arguments.json, |done| {
         say!(
             "Backed up {} to {} ({:.1} MB), looked through and whole.",
             counted(&done["episodes"], "episode", "episodes"),

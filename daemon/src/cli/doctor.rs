@@ -12,15 +12,14 @@ use remembrancer_hooks::places::Places;
 use remembrancer_hooks::protocol::{Answer, Reply, Request};
 use remembrancer_hooks::{Agent, Client};
 use remembrancer_processor::Stopwatch;
-use remembrancer_schema::Reader;
+use remembrancer_schema::{OpenError, Reader};
 use serde_json::{Value, json};
 
 use super::error::{CliError, Kind};
 use super::install::{ask_manager, parse_agent, service_of_this_system};
 use super::surroundings::{Surroundings, hook_beside};
-use super::try_it::exclusions;
 use crate::causes::with_causes;
-use crate::cli::output::say;
+use crate::cli::output::{say, say_json};
 use crate::doctor::agents::{Examined, Transcripts};
 use crate::doctor::running::{Elsewhere, Running, Service};
 use crate::doctor::{Check, Outcome, Repair, Verdict, store};
@@ -73,7 +72,7 @@ fn report(arguments: &DoctorArguments, repairs: Option<&[Repair]>, checks: &[Che
         if arguments.fix {
             said["repairs"] = repairs.unwrap_or_default().iter().map(Repair::json).collect();
         }
-        say!("{said:#}");
+        say_json("doctor", &said);
     } else {
         if let Some(repairs) = repairs {
             print_repairs(arguments, repairs);
@@ -122,16 +121,17 @@ fn examine(arguments: &DoctorArguments, surroundings: &Surroundings) -> Result<V
     let running = running(surroundings);
     checks.extend(running.checks());
     let reader = Reader::open(&places.database_file());
-    checks.extend(memory(
-        surroundings,
-        &running,
-        reader.as_ref().map_err(|error| with_causes(error)),
-    ));
+    checks.extend(memory(surroundings, &running, reader.as_ref()));
     let hook = hook_beside(&std::env::current_exe()?)?;
     let cwd = std::env::current_dir()?.display().to_string();
-    let known = reader.ok().and_then(|reader| reader.sources().ok()).unwrap_or_default();
+    let reader = reader.ok();
+    let known = reader.as_ref().and_then(|reader| reader.sources().ok()).unwrap_or_default();
     let known = known.into_iter().map(|source| PathBuf::from(source.path)).collect();
-    let exclusions = Exclusions::of_settings(&exclusions(surroundings)?);
+    let mut exclude = surroundings.config.transcripts.exclude.clone();
+    // A memory that can't be read is told above, and keeps nothing else from being looked at.
+    let stored = reader.and_then(|reader| reader.exclusions().ok()).unwrap_or_default();
+    exclude.extend(stored.into_iter().map(PathBuf::from));
+    let exclusions = Exclusions::of_settings(&exclude);
     let chosen = chosen(arguments, surroundings);
     if chosen.is_empty() {
         let found = "none of the coding agents that are known has a folder in your home";
@@ -214,19 +214,17 @@ fn service(surroundings: &Surroundings) -> Service {
 }
 
 /// All that is found of the memory.
-fn memory(surroundings: &Surroundings, running: &Running, reader: Result<&Reader, String>) -> Vec<Check> {
+fn memory(surroundings: &Surroundings, running: &Running, reader: Result<&Reader, &OpenError>) -> Vec<Check> {
     let places = &surroundings.places;
-    let unusable = |problem| Check::failed("memory", problem, "start the daemon again, and see what it says");
     let reader = match reader {
         Ok(reader) => reader,
-        Err(problem) => return vec![unusable(problem)],
+        Err(error) => return vec![store::unopened(error)],
     };
-    let mut checks = store::database(reader).unwrap_or_else(|error| vec![unusable(with_causes(&error))]);
+    let mut checks = store::database(reader);
     checks.extend(store::folders(places));
     checks.extend(store::watches(&surroundings.roots()));
     if running.is_ours() {
-        let given_back = store::gives_back(reader, &Client::new(places.clone()));
-        checks.extend(given_back.unwrap_or_else(|error| Some(unusable(with_causes(&error)))));
+        checks.extend(store::gives_back(reader, &Client::new(places.clone())));
     }
     checks
 }

@@ -11,9 +11,10 @@ use remembrancer_processor::eval::report::{Report, ReportOptions};
 use remembrancer_processor::eval::statistics::Resampling;
 use remembrancer_processor::recall::{PROFILES, Profile, RecallSettings, SINGLE_LEGS};
 use remembrancer_processor::rerank::{CrossEncoder, Rerank};
+use serde_json::json;
 
 use super::error::{CliError, Kind};
-use super::output::{complain, say};
+use super::output::{complain, say, say_json};
 use super::surroundings::Surroundings;
 use crate::causes::with_causes;
 use crate::eval::{Bench, EvalError, Models, Swept, Vectors, Ways};
@@ -109,7 +110,8 @@ fn measure(sets: &[Dataset], benches: &[Bench<'_>], ways: &Ways, json: bool) -> 
     };
     let report = Report::new(&measured, &options);
     if json {
-        return print_json(&report);
+        say_json("eval", &serde_json::to_value(&report).map_err(anyhow::Error::from)?);
+        return Ok(());
     }
     say!("{}", report.table());
     Ok(())
@@ -121,7 +123,8 @@ fn sweep(sets: &[Dataset], benches: &[Bench<'_>], settings: &RecallSettings, jso
         swept.push((&set.name, bench.sweep(settings)?));
     }
     if json {
-        return print_json(&swept);
+        say_json("eval", &json!({ "swept": swept }));
+        return Ok(());
     }
     let heads: Vec<String> = swept.iter().map(|(name, _)| format!("{name:>24}")).collect();
     say!("recall@3 recall@10{:>17}{}", "", heads.join(" "));
@@ -154,11 +157,6 @@ fn tell_of_lost_documents(set: &Dataset, bench: &Bench<'_>) {
             set.documents.len()
         );
     }
-}
-
-fn print_json(value: &impl serde::Serialize) -> Result<(), CliError> {
-    say!("{}", serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?);
-    Ok(())
 }
 
 /// The profiles called so; all of them, and every single leg, if none is named.

@@ -55,10 +55,15 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
     let target = target(arguments, surroundings)?;
     if arguments.dry_run {
         let preview = preview(&target, surroundings)?;
-        ask::print(&json!({"dry_run": true, "would_forget": &preview}), arguments.json, |_| {
-            say!("This would delete {}", summary(&preview));
-            show_newest(&preview);
-        });
+        ask::print(
+            "forget",
+            &json!({"dry_run": true, "would_forget": &preview}),
+            arguments.json,
+            |_| {
+                say!("This would delete {}", summary(&preview));
+                show_newest(&preview);
+            },
+        );
         return Ok(());
     }
     if !arguments.yes && !matches!(target, ForgetTarget::Episode(_)) {
@@ -75,7 +80,7 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
         done["caught_up"] = false.into();
         done
     };
-    ask::print(&done, arguments.json, |done| {
+    ask::print("forget", &done, arguments.json, |done| {
         say!("Forgotten: {}, for good.", counted(&done["forgotten"], "episode", "episodes"));
         if done["log_emptied"] == false {
             say!(

@@ -156,8 +156,8 @@ fn list(arguments: &InstructArguments, surroundings: &Surroundings) -> Result<()
     let files = ask::reader(surroundings)?.instruction_files()?;
     let listed =
         |file: &InstructionFile| json!({"folder": file.folder, "path": file.path, "line": file.line, "tracked": file.tracked});
-    let listed: Value = files.iter().map(listed).collect();
-    ask::print(&listed, arguments.json, |_| {
+    let listed = json!({"files": files.iter().map(listed).collect::<Vec<Value>>()});
+    ask::print("instruct", &listed, arguments.json, |_| {
         for file in &files {
             let line = file.line.as_ref().map_or_else(String::new, |line| format!(": {line}"));
             say!("{}{line}", file.path);

@@ -10,6 +10,11 @@ use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 use std::sync::Mutex;
 
+use serde_json::Value;
+
+/// Rises when a member of what `--json` prints goes, or changes its meaning.
+const JSON_VERSION: u32 = 1;
+
 /// The first failure to write, but for a reader that went away.
 static FAILURE: Mutex<Option<String>> = Mutex::new(None);
 
@@ -29,6 +34,16 @@ macro_rules! complain {
 }
 
 pub(in crate::cli) use {complain, say, tell};
+
+/// Prints what a command found as one JSON object, whose member `schema` names its form: `remembrancer/COMMAND/VERSION`. A member
+/// may be added without a new version; `docs/json.md` tells of them all.
+pub(in crate::cli) fn say_json(command: &str, value: &Value) {
+    let mut value = value.clone();
+    if let Value::Object(members) = &mut value {
+        members.insert("schema".to_owned(), format!("remembrancer/{command}/{JSON_VERSION}").into());
+    }
+    say!("{value:#}");
+}
 
 /// Writes to standard output what a terminal may be shown.
 pub(in crate::cli) fn write(text: fmt::Arguments<'_>) {

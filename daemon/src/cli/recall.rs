@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &RecallArguments, surroundings: &Surroundings) -> R
         }
         None => without_daemon(arguments, surroundings, &request)?,
     };
-    ask::print(&answer, arguments.json, |answer| {
+    ask::print("recall", &answer, arguments.json, |answer| {
         if let Some(context) = answer["context"].as_str().filter(|context| !context.is_empty()) {
             tell!("{context}");
         } else {

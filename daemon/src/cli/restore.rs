@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &RestoreArguments, surroundings: &Surroundings) -> 
         "decisions_known": done.restored.decisions_known,
     });
     report["newest"] = told_date(&contents).into();
-    ask::print(&report, arguments.json, |done| told(done, &contents));
+    ask::print("restore", &report, arguments.json, |done| told(done, &contents));
     Ok(())
 }
 

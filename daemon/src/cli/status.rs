@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &StatusArguments, surroundings: &Surroundings) -> R
     if let Ok(reader) = ask::reader(surroundings) {
         status["retention"] = retention::describe(surroundings.config.retention, &reader, clock::now())?;
     }
-    ask::print(&status, arguments.json, print_status);
+    ask::print("status", &status, arguments.json, print_status);
     Ok(())
 }
 

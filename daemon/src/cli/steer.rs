@@ -64,7 +64,7 @@ pub(super) fn pause(arguments: &PauseArguments, surroundings: &Surroundings) -> 
         Some(done) => done,
         None => control::pause(&mut ask::writer(surroundings)?.1, until, clock::now())?,
     };
-    ask::print(&done, arguments.json, |done| {
+    ask::print("pause", &done, arguments.json, |done| {
         let until = done["until"].as_str().unwrap_or("`remembrancer resume`");
         say!("Paused until {until}: nothing is read, embedded or recalled. What is written meanwhile is read afterwards.");
     });
@@ -76,7 +76,7 @@ pub(super) fn resume(arguments: &PlainArguments, surroundings: &Surroundings) ->
         Some(done) => done,
         None => control::resume(&mut ask::writer(surroundings)?.1)?,
     };
-    ask::print(&done, arguments.json, |_| say!("Remembering and recalling again."));
+    ask::print("resume", &done, arguments.json, |_| say!("Remembering and recalling again."));
     Ok(())
 }
 
@@ -94,7 +94,7 @@ pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) ->
         ask::empty_files(surroundings)?;
         done
     };
-    ask::print(&done, arguments.json, |done| {
+    ask::print("exclude", &done, arguments.json, |done| {
         say!(
             "Excluded {path}: nothing there is read any more, and {} hidden. `remembrancer forget --path` deletes them for good.",
             counted(&done["hidden"], "episode that was stored is", "episodes that were stored are")
@@ -124,7 +124,7 @@ pub(super) fn include(arguments: &PathArguments, surroundings: &Surroundings) ->
         Some(done) => done,
         None => control::include(&mut ask::writer(surroundings)?.1, &path)?,
     };
-    ask::print(&done, arguments.json, |done| {
+    ask::print("include", &done, arguments.json, |done| {
         say!(
             "Included {path} again: {} back.",
             counted(&done["restored"], "episode is", "episodes are")

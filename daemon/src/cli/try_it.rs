@@ -106,7 +106,7 @@ fn trial(arguments: &TryArguments, surroundings: &Surroundings, place: &Throwawa
 }
 
 /// What the user keeps out, by the settings and by `exclude`: it stays out of a trial, too.
-pub(super) fn exclusions(surroundings: &Surroundings) -> Result<Vec<PathBuf>, CliError> {
+fn exclusions(surroundings: &Surroundings) -> Result<Vec<PathBuf>, CliError> {
     let mut exclude = surroundings.config.transcripts.exclude.clone();
     let database = surroundings.places.database_file();
     // A memory that can't be opened is not needed for a trial, and has a command of its own to say so.

@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &WhyArguments, surroundings: &Surroundings) -> Resu
         Some(why) => why,
         None => control::why(&ask::reader(surroundings)?, arguments.session.as_deref())?,
     };
-    ask::print(&why, arguments.json, explain);
+    ask::print("why", &why, arguments.json, explain);
     Ok(())
 }
 
@@ -51,7 +51,7 @@ pub(super) fn show(arguments: &ShowArguments, surroundings: &Surroundings) -> Re
         Some(episode) => episode,
         None => control::show(&ask::reader(surroundings)?, &arguments.id)?.0,
     };
-    ask::print(&episode, arguments.json, print_episode);
+    ask::print("show", &episode, arguments.json, print_episode);
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use remembrancer_hooks::places::Places;
 use remembrancer_hooks::protocol::{RecallRequest, Reply, Request};
 use remembrancer_processor::ingest::RULES;
 use remembrancer_processor::{Deadline, Stopwatch};
-use remembrancer_schema::{EpisodeText, QueryError, Reader, RedactionState, Scope};
+use remembrancer_schema::{EpisodeText, OpenError, QueryError, Reader, RedactionState, Scope};
 use serde_json::Value;
 use walkdir::WalkDir;
 
@@ -38,11 +38,36 @@ const QUESTION_CHARS: std::ops::Range<usize> = 40..400;
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Whether the database is whole and of one version.
-///
-/// # Errors
-/// The store's error.
-pub(crate) fn database(reader: &Reader) -> Result<Vec<Check>, QueryError> {
+/// Whether the database is whole and of one version. What of it can't be read is a check that failed.
+pub(crate) fn database(reader: &Reader) -> Vec<Check> {
+    looked_through(reader).unwrap_or_else(|error| vec![unreadable(&error)])
+}
+
+/// A database that can't be opened, and what to do about it.
+pub(crate) fn unopened(error: &OpenError) -> Check {
+    match error {
+        OpenError::Corrupt { .. } | OpenError::Lost { .. } => damaged(&with_causes(error)),
+        _ => unusable(&with_causes(error)),
+    }
+}
+
+fn unreadable(error: &QueryError) -> Check {
+    match error {
+        QueryError::Corrupt { .. } => damaged(&with_causes(error)),
+        _ => unusable(&with_causes(error)),
+    }
+}
+
+fn damaged(found: &str) -> Check {
+    let remedy = "stop the daemon, if it runs, and run `remembrancer doctor --fix`, which sets the file aside and makes it anew from what can be read, as the daemon's next start does";
+    Check::failed(MEMORY, found, remedy)
+}
+
+fn unusable(problem: &str) -> Check {
+    Check::failed(MEMORY, problem, "start the daemon again, and see what it says")
+}
+
+fn looked_through(reader: &Reader) -> Result<Vec<Check>, QueryError> {
     let stats = reader.stats()?;
     let mut checks = Vec::new();
     let version = stats.schema_version;
@@ -81,11 +106,7 @@ pub(crate) fn database(reader: &Reader) -> Result<Vec<Check>, QueryError> {
                 LOOK_THROUGH.as_secs()
             ),
         )],
-        Err(error) => vec![Check::failed(
-            MEMORY,
-            with_causes(&error),
-            "start the daemon again, and see what it says",
-        )],
+        Err(error) => vec![unreadable(&error)],
     });
     reader.set_deadline_check(None);
     Ok(checks)
@@ -137,8 +158,7 @@ fn formats(passed_over: &[Value]) -> Check {
 
 fn whole(findings: &Findings) -> Vec<Check> {
     if let Some(damage) = findings.damage() {
-        let remedy = "stop the daemon, if it runs, and run `remembrancer doctor --fix`, which sets the file aside and makes it anew from what can be read, as the daemon's next start does";
-        return vec![Check::failed(MEMORY, format!("the database is damaged: {damage}"), remedy)];
+        return vec![damaged(&format!("the database is damaged: {damage}"))];
     }
     let mut checks = vec![Check::ok(MEMORY, "the database is whole")];
     let mend = |found: String| Check::failed(MEMORY, found, "run `remembrancer doctor --fix`");
@@ -229,10 +249,11 @@ pub(crate) fn watches(roots: &Roots) -> Option<Check> {
 
 /// Asks the running daemon some of what the memory holds again, by probes: one of them at least must come back. Nothing where the
 /// memory holds no question yet, or where it recalls nothing now.
-///
-/// # Errors
-/// The store's error.
-pub(crate) fn gives_back(reader: &Reader, client: &Client) -> Result<Option<Check>, QueryError> {
+pub(crate) fn gives_back(reader: &Reader, client: &Client) -> Option<Check> {
+    asked_again(reader, client).unwrap_or_else(|error| Some(unreadable(&error)))
+}
+
+fn asked_again(reader: &Reader, client: &Client) -> Result<Option<Check>, QueryError> {
     if reader.paused()?.is_some_and(|pause| pause.holds_at(clock::now())) {
         return Ok(None);
     }
