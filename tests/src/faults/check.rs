@@ -89,6 +89,8 @@ pub struct Found {
     pub violations: Vec<Violation>,
     /// The store, where there is one that can be read.
     pub audit: Option<Audit>,
+    /// The turns that the journal says are forgotten, whether the store knows it already or not.
+    pub decided: BTreeSet<String>,
 }
 
 /// Holds the home at `places`, in which no daemon runs, against `truth`.
@@ -96,7 +98,10 @@ pub struct Found {
 /// # Panics
 /// Where the database can't be copied.
 pub fn check(places: &Places, truth: &Truth, moment: Moment) -> Found {
-    let mut found = Found::default();
+    let mut found = Found {
+        decided: decided(&places.database_file()),
+        ..Found::default()
+    };
     files(places, moment, &mut found.violations);
     recollections(places, truth, &mut found.violations);
     match look(&places.database_file()) {
@@ -115,6 +120,24 @@ pub fn check(places: &Places, truth: &Truth, moment: Moment) -> Found {
         Err(_) => {}
     }
     found
+}
+
+/// What the whole lines of the journal say is forgotten.
+fn decided(database: &Path) -> BTreeSet<String> {
+    let journal = fs_err::read_to_string(format!("{}.journal", database.display())).unwrap_or_default();
+    let mut turns = BTreeSet::new();
+    for line in journal.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
+        let entry = line.split_once(' ').map_or("", |(_, entry)| entry);
+        let entry: serde_json::Value = serde_json::from_str(entry).unwrap_or_default();
+        let named = entry["turns"].as_array().filter(|_| entry["kind"] == "forget");
+        turns.extend(
+            named
+                .into_iter()
+                .flatten()
+                .filter_map(|turn| turn.as_str().map(str::to_owned)),
+        );
+    }
+    turns
 }
 
 /// Looks through a copy of the database.

@@ -79,17 +79,23 @@ impl Truth {
     }
 
     /// Learns from a look through the store what can't be known otherwise: whether a turn that was to be forgotten when the
-    /// writer died was forgotten. What it holds now must be there from now on.
-    pub fn learn(&mut self, audit: &Audit) {
+    /// writer died was forgotten. What it holds now must be there from now on, but for what the journal says is forgotten
+    /// (`decided`): the next writer does that.
+    pub fn learn(&mut self, audit: &Audit, decided: &BTreeSet<String>) {
+        let stays = audit
+            .episodes
+            .iter()
+            .filter(|episode| !decided.contains(&episode.turn_uid.to_string()));
+        let stays: BTreeSet<&str> = stays.map(|episode| episode.prompt.as_str()).collect();
         let stored: BTreeSet<&str> = audit.episodes.iter().map(|episode| episode.prompt.as_str()).collect();
         let seen = audit.episodes.iter().map(|episode| (episode.uid, episode.prompt.clone()));
         self.seen.extend(seen);
         self.buried.extend(&audit.tombstones);
         let seen: BTreeSet<&str> = self.seen.values().map(String::as_str).collect();
         for (prompt, turn) in self.turns.iter_mut().filter(|(_, turn)| turn.wish == Wish::Forgetting) {
-            if stored.contains(prompt.as_str()) {
+            if stays.contains(prompt.as_str()) {
                 turn.wish = Wish::Kept;
-            } else if seen.contains(prompt.as_str()) {
+            } else if !stored.contains(prompt.as_str()) && seen.contains(prompt.as_str()) {
                 turn.wish = Wish::Forgotten;
             }
         }

@@ -94,7 +94,7 @@ impl World {
         let found = check(&self.sandbox.places(), &self.truth, moment);
         self.violations.extend(found.violations);
         if let Some(audit) = &found.audit {
-            self.truth.learn(audit);
+            self.truth.learn(audit, &found.decided);
         }
         found.audit
     }

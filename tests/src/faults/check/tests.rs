@@ -123,17 +123,20 @@ fn a_home_s_files_are_looked_at() {
 #[test]
 fn what_was_seen_and_forgotten_is_learnt() {
     let mut truth = Truth::default();
-    for prompt in ["stays", "goes", "unread"] {
+    for prompt in ["stays", "goes", "unread", "decided"] {
         truth.turns.insert(prompt.to_owned(), turn(Some("x"), Wish::Forgetting));
     }
     truth.seen.insert(audited(7, "goes", "x").uid, "goes".to_owned());
-    truth.learn(&Audit {
-        episodes: vec![audited(1, "stays", "x")],
+    let decided = audited(2, "decided", "x");
+    let of_journal = BTreeSet::from([decided.turn_uid.to_string()]);
+    let audit = Audit {
+        episodes: vec![audited(1, "stays", "x"), decided],
         ..Audit::default()
-    });
+    };
+    truth.learn(&audit, &of_journal);
     let wish = |prompt: &str| truth.turns[prompt].wish;
     assert_eq!(
-        (wish("stays"), wish("goes"), wish("unread")),
-        (Wish::Kept, Wish::Forgotten, Wish::Forgetting)
+        (wish("stays"), wish("goes"), wish("unread"), wish("decided")),
+        (Wish::Kept, Wish::Forgotten, Wish::Forgetting, Wish::Forgetting)
     );
 }
