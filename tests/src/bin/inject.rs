@@ -84,8 +84,12 @@ fn note(table: &Mutex<Table>, case: &Case, outcome: &Outcome) {
     for finding in outcome.findings() {
         println!("{}: {finding}", case.name());
     }
-    if case.is_to_be_told() && outcome.fired > 0 && !outcome.told && !outcome.ended {
-        println!("{}: not in status", case.name());
+    if let Some(what) = &outcome.untold
+        && case.is_to_be_told()
+        && outcome.fired > 0
+        && !outcome.ended
+    {
+        println!("{}: not in status: {what}", case.name());
     }
     table.lock().unwrap().add(case, outcome);
 }

@@ -85,8 +85,8 @@ pub struct Outcome {
     pub lines_a_second: f64,
     /// Warnings and errors that it logged because of the fault.
     pub warnings: usize,
-    /// Whether `status` told of a problem, or nothing was at fault that it could tell.
-    pub told: bool,
+    /// What `status` should have told of, where it told of nothing and something was at fault.
+    pub untold: Option<String>,
     /// How long after the end of the fault all was there.
     pub recovered: Option<Duration>,
     /// All else that must not be: a damaged database, remains of a write.

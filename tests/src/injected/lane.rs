@@ -25,6 +25,9 @@ const SETTINGS: &str = "[embedding]\nmodel_dir = \"/nowhere/at/all\"\n[transcrip
 const TO_FIRE: Duration = Duration::from_millis(1_200);
 /// How long the daemon is watched while a fault lasts and nobody asks anything.
 const WATCHED: Duration = Duration::from_secs(2);
+/// As many lines at once are no storm: the daemon names so many places of a kind, and then how many more there are
+/// (`daemon/src/progress.rs`).
+const MOST_AT_ONCE: usize = 9;
 /// How long all may take to be there once nothing fails any more: the rest after a failure, the rescan, a busy machine.
 const RECOVERY: Duration = Duration::from_secs(45);
 /// How long a start may take.
@@ -81,7 +84,7 @@ impl<'a> Lane<'a> {
         }
         let before = self.control.counts();
         self.give();
-        self.ask_hook();
+        self.ask_hook("recorded");
         assert!(self.recovers().is_some(), "nothing fails");
         difference(&before, &self.control.counts())
     }
@@ -133,7 +136,7 @@ impl<'a> Lane<'a> {
         let log_at = self.log_length();
         self.control.arm(&[case.rule]);
         self.give();
-        outcome.hook = self.ask_hook();
+        outcome.hook = self.ask_hook("failed");
         within(TO_FIRE, || (self.control.fired(0) > 0).then_some(()));
         if case.lasts() && self.control.fired(0) > 0 {
             self.watch(&mut outcome, log_at);
@@ -164,12 +167,18 @@ impl<'a> Lane<'a> {
         self.next += turns;
     }
 
-    /// Asks as a user does. Gives what the hook did that it must not.
-    fn ask_hook(&self) -> Option<String> {
+    /// Asks as a user does, in a session of its own, in which nothing was shown yet. Gives what the hook did that it must not.
+    fn ask_hook(&self, moment: &str) -> Option<String> {
         // A hook that had to give up keeps the next ones silent for half a minute.
         fs_err::remove_file(self.sandbox.places().backoff_file()).ok();
         let prompt = topic(self.next.saturating_sub(4)).0;
-        hook_fault(self.sandbox, None, &format!("asks-{}", self.cases), &self.shop, &prompt)
+        hook_fault(
+            self.sandbox,
+            None,
+            &format!("asks-{moment}-{}", self.cases),
+            &self.shop,
+            &prompt,
+        )
     }
 
     /// Looks at what the daemon does while the fault lasts and nobody asks anything, and then what it tells.
@@ -185,15 +194,22 @@ impl<'a> Lane<'a> {
         if let (Some(before), Some(after)) = (used, processor_time(pid)) {
             outcome.processor = after.saturating_sub(before).as_secs_f64() / seconds;
         }
-        outcome.lines_a_second = self.warnings_since(log_at).saturating_sub(lines) as f64 / seconds;
+        let lines = self.warnings_since(log_at).saturating_sub(lines).saturating_sub(MOST_AT_ONCE);
+        outcome.lines_a_second = lines as f64 / seconds;
         let Some(status) = self.status() else {
-            outcome.told = true;
             return;
         };
-        let is_told = status["problems"].as_array().is_none_or(|problems| !problems.is_empty());
+        let has_problems = status["problems"].as_array().is_none_or(|problems| !problems.is_empty());
+        let is_told = has_problems || status["health"]["state"] != "well";
         // What holds nothing up and is no word in the log is nothing to tell of.
-        let is_harmless = status["episodes"].as_u64() >= Some(self.expected.len() as u64) && self.warnings_since(log_at) == 0;
-        outcome.told = is_told || is_harmless;
+        let (stored, expected) = (status["episodes"].as_u64(), self.expected.len() as u64);
+        let log = self.log_since(log_at);
+        let warned = log.lines().find(|line| is_warning(line));
+        if !is_told && (stored < Some(expected) || warned.is_some()) {
+            outcome.untold = Some(format!(
+                "{stored:?} of {expected} episodes are stored, the log says {warned:?}"
+            ));
+        }
     }
 
     /// What `status` tells of problems; `None` where it can't be asked.
@@ -221,7 +237,7 @@ impl<'a> Lane<'a> {
         }
         let mut clock = Stopwatch::start();
         // As on any day: whether recollection files can be written again shows at the next prompt.
-        self.ask_hook();
+        self.ask_hook("recovered");
         if self.recovers().is_some() {
             clock.lap("recovery");
             outcome.recovered = Some(clock.total());
@@ -239,7 +255,7 @@ impl<'a> Lane<'a> {
         outcome.lost = home.lost;
         outcome.doubled = home.doubled;
         outcome.faults.extend(home.faults);
-        if let Some(after) = self.ask_hook() {
+        if let Some(after) = self.ask_hook("last") {
             outcome.faults.push(format!("a hook after it: {after}"));
         }
     }
@@ -323,9 +339,11 @@ impl<'a> Lane<'a> {
 }
 
 fn warnings(log: &str) -> usize {
-    log.lines()
-        .filter(|line| line.contains(" WARN ") || line.contains("ERROR "))
-        .count()
+    log.lines().filter(|line| is_warning(line)).count()
+}
+
+fn is_warning(line: &str) -> bool {
+    line.contains(" WARN ") || line.contains("ERROR ")
 }
 
 fn tail(log: &str) -> String {

@@ -73,7 +73,6 @@ impl<'a> Hooks<'a> {
         let outcome = Outcome {
             fired: self.control.fired(0),
             hook,
-            told: true,
             recovered: Some(Duration::ZERO),
             ..Outcome::default()
         };
@@ -151,7 +150,6 @@ impl<'a> Commands<'a> {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let mut outcome = Outcome {
             fired,
-            told: true,
             recovered: Some(Duration::ZERO),
             ..Outcome::default()
         };

@@ -46,7 +46,7 @@ impl Table {
         row.doubled += outcome.doubled;
         row.hooks += usize::from(outcome.hook.is_some());
         row.spins += usize::from(outcome.spins());
-        row.untold += usize::from(case.is_to_be_told() && outcome.fired > 0 && !outcome.ended && !outcome.told);
+        row.untold += usize::from(case.is_to_be_told() && outcome.fired > 0 && !outcome.ended && outcome.untold.is_some());
         row.others += usize::from(!outcome.faults.is_empty());
         row.longest = row
             .longest
