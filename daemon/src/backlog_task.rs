@@ -164,7 +164,12 @@ impl Backlog {
             }
             self.progress.embedding.waits();
             let mut watch = Stopwatch::start();
-            let embedded = self.embed(&rows, &mut memory.failed).await?;
+            let embedded = tokio::select! {
+                biased;
+                // The batch in hand may take seconds on a busy machine, and is embedded again by the next start.
+                () = shutdown.cancelled() => break,
+                embedded = self.embed(&rows, &mut memory.failed) => embedded?,
+            };
             watch.lap("embed");
             let took: Duration = watch.total();
             let attempted = embedded.len();

@@ -1,7 +1,7 @@
 //! The daemon as a whole: what is started in which order, what happens when a part of it ends, and in which order it stops.
 //!
 //! Stop order: refuse prompts → stop the watch and the ingest → finish the batch in hand → drain the writer, checkpoint,
-//! close → join the threads → remove the socket. All of it within [`STOP`].
+//! close → join the threads → remove the socket → end the model. All of it within [`STOP`]; what is being embedded is given up.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,6 +52,8 @@ use crate::watchdog::Watchdog;
 
 /// How long an orderly stop may take; after that the process ends anyway, and the database is checked at the next start.
 pub const STOP: Duration = Duration::from_secs(5);
+/// How long the model's threads are waited for once the store is closed.
+const MODEL_ENDS: Duration = Duration::from_millis(500);
 
 /// The dimension of the built-in model, for the empty codes before a model is loaded.
 const DIMENSION_BEFORE_LOADING: usize = 384;
@@ -135,10 +137,14 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
 
     let outcome = tasks.run().await;
     drop((store.writer, store.prompts, store.background, embedder));
-    let joined = tokio::task::spawn_blocking(move || store.threads.join() & model_threads.join()).await;
+    let joined = tokio::task::spawn_blocking(move || store.threads.join()).await;
     socket.remove();
+    let model_ends = tokio::task::spawn_blocking(move || model_threads.join());
+    // A text that is being embedded is waited for shortly: nothing of it is kept, and on a busy machine it may take seconds.
+    let model_ended = tokio::time::timeout(MODEL_ENDS, model_ends).await;
     outcome?;
-    anyhow::ensure!(matches!(joined, Ok(true)), "a thread panicked; see the log above");
+    let is_well = matches!(joined, Ok(true)) && matches!(model_ended, Err(_) | Ok(Ok(true)));
+    anyhow::ensure!(is_well, "a thread panicked; see the log above");
     tracing::info!("stopped");
     Ok(())
 }
