@@ -19,6 +19,8 @@ use crate::system;
 
 /// Bytes at the head of a file, and before the read position, by which a file is known again.
 pub(crate) const FINGERPRINT_BYTES: u64 = 1_024;
+/// Shorter lines tell nothing of a file by themselves (`[`, an empty line): the next ones belong to the head.
+const LEAST_HEAD: usize = 64;
 
 /// A transcript as the file system describes it; a session as its database does (see `databases`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -245,12 +247,14 @@ pub(crate) fn continuity(file: &mut (impl Read + Seek), size: u64, position: &So
 /// Hashes that know a file again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprints {
-    /// Of the first `length` bytes.
+    /// Of the first `prefix_length` bytes.
     pub prefix_hash: [u8; 32],
-    /// Of the `length` bytes before the read position.
+    /// Of the `tail_length` bytes before the read position.
     pub tail_hash: [u8; 32],
-    /// How many bytes each covers.
-    pub length: u32,
+    /// The first record's bytes, up to [`FINGERPRINT_BYTES`].
+    pub prefix_length: u32,
+    /// As many bytes as there are, up to [`FINGERPRINT_BYTES`].
+    pub tail_length: u32,
 }
 
 impl Fingerprints {
@@ -261,12 +265,18 @@ impl Fingerprints {
         Self::of_ends(&content[..length], &content[read - length..read])
     }
 
-    /// Of the head of a file, and of as many bytes before the read position.
+    /// Of the head of a file, of which the first record counts, and of as many bytes before the read position.
     pub(crate) fn of_ends(head: &[u8], tail: &[u8]) -> Self {
+        Self::of_all(first_record(head), tail)
+    }
+
+    /// Of all of these bytes.
+    pub(crate) fn of_all(head: &[u8], tail: &[u8]) -> Self {
         Self {
             prefix_hash: Sha256::digest(head).into(),
             tail_hash: Sha256::digest(tail).into(),
-            length: head.len() as u32,
+            prefix_length: head.len() as u32,
+            tail_length: tail.len() as u32,
         }
     }
 
@@ -275,9 +285,17 @@ impl Fingerprints {
         Self {
             prefix_hash: position.prefix_hash,
             tail_hash: position.tail_hash,
-            length: position.prefix_len,
+            prefix_length: position.prefix_len,
+            tail_length: position.tail_len,
         }
     }
+}
+
+/// What tells one file from another at its head: its first record names session and time. More of it would not do: a file that is
+/// cut further back by a rewind would be another one then, and what was taken back would stay.
+fn first_record(head: &[u8]) -> &[u8] {
+    let end = head.iter().skip(LEAST_HEAD - 1).position(|byte| *byte == b'\n');
+    &head[..end.map_or(head.len(), |end| end + LEAST_HEAD)]
 }
 
 fn hash_of(file: &mut (impl Read + Seek), from: u64, length: u64) -> std::io::Result<[u8; 32]> {
@@ -312,9 +330,9 @@ mod tests {
             committed_turn: 0,
             parser_state: None,
             prefix_hash: prints.prefix_hash,
-            prefix_len: prints.length,
+            prefix_len: prints.prefix_length,
             tail_hash: prints.tail_hash,
-            tail_len: prints.length,
+            tail_len: prints.tail_length,
         }
     }
 
@@ -328,6 +346,8 @@ mod tests {
     #[case::same(content(100, 'a'), Continuity::Continues)]
     #[case::appended([content(100, 'a'), content(5, 'b')].concat(), Continuity::Continues)]
     #[case::cut(content(60, 'a'), Continuity::Rewritten)]
+    #[case::cut_to_little(content(4, 'a'), Continuity::Rewritten)]
+    #[case::cut_to_little_and_grown([content(4, 'a'), content(200, 'b')].concat(), Continuity::Rewritten)]
     #[case::cut_and_grown([content(60, 'a'), content(90, 'b')].concat(), Continuity::Rewritten)]
     #[case::another_file(content(200, 'b'), Continuity::Replaced)]
     #[case::emptied(Vec::new(), Continuity::Replaced)]

@@ -193,7 +193,7 @@ impl SourceFile {
         }
         drop(reader.drain());
         let seen = Seen::up_to(file, position.read_offset.0)?;
-        if seen.whole() != Fingerprints::of(position) {
+        if !seen.is_at(position) {
             // Cut or written anew since it was looked at.
             return Ok(Self::begin(&info, stat, known.generation + 1));
         }
@@ -365,9 +365,9 @@ fn position(prints: Fingerprints, advance: &Advance, read_to: ByteOffset) -> Sou
         committed_turn: advance.committed.turn,
         parser_state: advance.state.clone(),
         prefix_hash: prints.prefix_hash,
-        prefix_len: prints.length,
+        prefix_len: prints.prefix_length,
         tail_hash: prints.tail_hash,
-        tail_len: prints.length,
+        tail_len: prints.tail_length,
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use remembrancer_processor::ingest::Agent;
 use remembrancer_schema::{ForgetTarget, Reader};
+use rstest::rstest;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -272,6 +273,19 @@ fn tc_11_a_rewind_takes_nothing_back_of_the_file_that_was_replaced() {
     place.write("a.jsonl", &(other + &turn(14)));
     read(&mut ingest, &path);
     assert_eq!(place.turns(), [1, 2, 10, 11, 14]);
+}
+
+#[rstest]
+#[case::it_stays_so("")]
+#[case::it_grows(&turn(5))]
+fn tc_11_a_rewind_to_the_first_turn_is_no_other_file(#[case] more: &str) {
+    let place = Place::new();
+    let path = place.write("a.jsonl", &(turn(1) + &turn(2) + &turn(3) + &turn(4)));
+    let mut ingest = place.start();
+    read(&mut ingest, &path);
+    place.write("a.jsonl", &(turn(1) + more));
+    read(&mut ingest, &path);
+    assert_eq!(place.turns(), if more.is_empty() { vec![1] } else { vec![1, 5] });
 }
 
 #[test]

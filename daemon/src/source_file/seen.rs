@@ -3,6 +3,8 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
+use remembrancer_schema::SourcePosition;
+
 use crate::scan::{FINGERPRINT_BYTES, Fingerprints};
 
 /// The ends of what was read of a file.
@@ -50,8 +52,18 @@ impl Seen {
         &self.tail
     }
 
+    /// Whether these are the ends that `position` tells of, which may be of an older version and cover more of the head.
+    pub(super) fn is_at(&self, position: &SourcePosition) -> bool {
+        let (head, tail) = (position.prefix_len as usize, position.tail_len as usize);
+        let begin = self.tail.len().checked_sub(tail);
+        let ends = self.head.get(..head).zip(begin.and_then(|begin| self.tail.get(begin..)));
+        self.read == position.read_offset.0
+            && ends.is_some_and(|(head, tail)| Fingerprints::of_all(head, tail) == Fingerprints::of(position))
+    }
+
     /// The fingerprints where the last whole line ended.
-    pub(super) fn whole(&self) -> Fingerprints {
+    #[cfg(test)]
+    fn whole(&self) -> Fingerprints {
         self.whole.1
     }
 
@@ -88,6 +100,21 @@ mod tests {
 
     use super::*;
 
+    fn position(prints: Fingerprints, read: usize) -> SourcePosition {
+        SourcePosition {
+            read_offset: ByteOffset(read as u64),
+            read_line: 0,
+            committed_offset: ByteOffset(0),
+            committed_line: 0,
+            committed_turn: 0,
+            parser_state: None,
+            prefix_hash: prints.prefix_hash,
+            prefix_len: prints.prefix_length,
+            tail_hash: prints.tail_hash,
+            tail_len: prints.tail_length,
+        }
+    }
+
     proptest! {
         #[test]
         fn they_are_those_of_the_file_however_it_is_read(
@@ -109,6 +136,13 @@ mod tests {
                     // As after a restart, which begins behind a whole line.
                     seen = Seen::up_to(&mut Cursor::new(&file), whole as u64).unwrap();
                     prop_assert_eq!(seen.whole(), of(whole));
+                    let length = whole.min(FINGERPRINT_BYTES as usize);
+                    // As an older version stored it, with more of the head.
+                    let older = Fingerprints::of_all(&file[..length], &file[whole - length..whole]);
+                    for prints in [of(whole), older] {
+                        prop_assert!(seen.is_at(&position(prints, whole)));
+                        prop_assert!(!seen.is_at(&position(prints, whole + 1)));
+                    }
                     read = whole;
                 }
             }
