@@ -126,7 +126,7 @@ fn make_daily(database: &Path, keep: usize, pace: &mut dyn FnMut() -> ControlFlo
     };
     let contents = copy.put_at(&target).map_err(failed)?;
     // Only now: whoever kills this keeps one more, not one less.
-    let old: Vec<PathBuf> = backups(database, true).into_iter().filter(|path| *path != target).collect();
+    let old: Vec<PathBuf> = backups(database, true)?.into_iter().filter(|path| *path != target).collect();
     let too_many = (old.len() + 1).saturating_sub(keep);
     let spared = far_richer(&old, contents.episodes, clock::now());
     let mut going = old.iter().filter(|path| Some(*path) != spared).take(too_many);
@@ -139,23 +139,34 @@ fn far_richer(backups: &[PathBuf], episodes: u64, now: UnixMillis) -> Option<&Pa
     let is_recent = |path: &&PathBuf| {
         made_at(path).is_some_and(|made| u128::from((now.0 - made.0).max(0).unsigned_abs()) < SPARED_FOR.as_millis())
     };
+    let episodes_of = |path: &Path| match Contents::of(path) {
+        Ok(contents) => Some(contents.episodes),
+        Err(OpenError::Missing { .. } | OpenError::NotAFile { .. } | OpenError::Corrupt { .. } | OpenError::Foreign { .. }) => {
+            None
+        }
+        // What can't be told now may be the richest.
+        Err(_) => Some(u64::MAX),
+    };
     let held = backups
         .iter()
         .filter(is_recent)
-        .filter_map(|path| Some((Contents::of(path).ok()?.episodes, path)));
+        .filter_map(|path| Some((episodes_of(path)?, path)));
     let (most, richest) = held.max_by_key(|(held, _)| *held)?;
     (most > episodes.saturating_mul(FAR_MORE)).then_some(richest)
 }
 
 /// Whether the last daily backup of `database` is old enough at `now`, and something has changed since.
-fn is_due(database: &Path, every: Duration, now: UnixMillis) -> bool {
+///
+/// # Errors
+/// The file system's, where the backups can't be listed: another would be made at each look, and none would go.
+fn is_due(database: &Path, every: Duration, now: UnixMillis) -> std::io::Result<bool> {
     // One from the future was made before the clock was set back: it tells nothing of when the next is due.
     let is_past = |path: &PathBuf| made_at(path).is_some_and(|made| made <= now);
-    let Some(last) = backups(database, true).into_iter().rev().find(is_past) else {
-        return true;
+    let Some(last) = backups(database, true)?.into_iter().rev().find(is_past) else {
+        return Ok(true);
     };
     let is_old = made_at(&last).is_none_or(|made| (now.0 - made.0).unsigned_abs() >= every.as_millis() as u64);
-    is_old && Contents::of(database).map(|now| now.state).ok() != Contents::of(&last).map(|then| then.state).ok()
+    Ok(is_old && Contents::of(database).map(|now| now.state).ok() != Contents::of(&last).map(|then| then.state).ok())
 }
 
 fn copy(database: &Path, target: &Path, pace: &mut dyn FnMut() -> ControlFlow<()>) -> Result<FreshCopy, BackupError> {
@@ -182,7 +193,10 @@ fn copy(database: &Path, target: &Path, pace: &mut dyn FnMut() -> ControlFlow<()
 
 /// What `status` tells of the backups of `database`.
 pub(crate) fn status(database: &Path) -> Value {
-    let all = backups(database, false);
+    let all = match backups(database, false) {
+        Ok(all) => all,
+        Err(error) => return json!({"count": null, "bytes": null, "newest": null, "problem": with_causes(&error)}),
+    };
     let bytes: u64 = all.iter().filter_map(|path| Some(fs_err::metadata(path).ok()?.len())).sum();
     let written = |path: &PathBuf| fs_err::metadata(path).ok().map(|metadata| clock::of_file(&metadata));
     let newest = all.iter().max_by_key(|path| (written(path), (*path).clone()));
@@ -236,19 +250,13 @@ impl Backups {
 
     async fn daily(&self, shutdown: &CancellationToken) {
         // What is still to be read may be the backfill's: the next look comes soon.
-        if self.progress.counts().waiting_files > 0 || !self.is_due().await {
+        if self.progress.counts().waiting_files > 0 {
             return;
         }
-        let (database, keep) = (self.database.clone(), self.settings.keep);
-        let making = self.on_a_thread(move |pace| make_daily(&database, keep, pace));
-        tokio::pin!(making);
-        let made = tokio::select! {
-            biased;
-            () = shutdown.cancelled() => {
-                self.stopped.store(true, Ordering::Relaxed);
-                making.await
-            }
-            made = &mut making => made,
+        let made = match self.is_due().await {
+            Ok(false) => return,
+            Ok(true) => self.daily_until(shutdown).await,
+            Err(error) => Err(error.into()),
         };
         let folder = backups_folder(&self.database);
         match made {
@@ -269,11 +277,26 @@ impl Backups {
         }
     }
 
+    /// Makes one, and has it stopped at `shutdown`.
+    async fn daily_until(&self, shutdown: &CancellationToken) -> Result<(), BackupError> {
+        let (database, keep) = (self.database.clone(), self.settings.keep);
+        let making = self.on_a_thread(move |pace| make_daily(&database, keep, pace));
+        tokio::pin!(making);
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => {
+                self.stopped.store(true, Ordering::Relaxed);
+                making.await
+            }
+            made = &mut making => made,
+        }
+    }
+
     /// Whether the last one is old enough and something has changed since.
-    async fn is_due(&self) -> bool {
+    async fn is_due(&self) -> std::io::Result<bool> {
         let (database, every) = (self.database.clone(), self.settings.every);
         let due = tokio::task::spawn_blocking(move || is_due(&database, every, clock::now()));
-        due.await.unwrap_or(false)
+        due.await.unwrap_or(Ok(false))
     }
 
     /// Runs `work` on a thread of its own, one at a time.

@@ -15,7 +15,7 @@ use remembrancer_schema::{EpisodeId, QueryError, Reader};
 pub(crate) struct SharedCodes(Arc<Codes>);
 
 struct Codes {
-    /// Held for writing for a few instructions.
+    /// Held for writing for a few instructions, for one step of a removal, or while what was loaded takes the place.
     index: RwLock<CodeIndex>,
     /// The dimension of the model whose vectors are current, once that is settled. Before, the store may hold another's.
     adopted: OnceLock<usize>,
@@ -57,7 +57,8 @@ impl SharedCodes {
         }
     }
 
-    /// Brings the codes of `changed` in step with the store: those that were hidden or deleted meanwhile have none.
+    /// Brings the codes of `changed` in step with the store: those that were hidden or deleted meanwhile have none. One that had a code
+    /// before has none for a moment.
     ///
     /// # Errors
     /// The store's error; the codes stay as they were.
@@ -67,8 +68,8 @@ impl SharedCodes {
             .into_iter()
             .filter_map(|row| Some((row.id, row.project, Embedding::from_unit(row.embedding?).bit_code())))
             .collect();
+        self.remove(reader, changed);
         let mut index = self.write();
-        index.remove(changed);
         for (id, project, code) in &codes {
             index.insert(*id, *project, code);
         }
@@ -78,7 +79,12 @@ impl SharedCodes {
     /// Drops the codes of episodes that the store no longer has. They are never given again to others, so the store need
     /// not be read; but a load that read it before must have put its codes in place.
     pub(crate) fn remove(&self, _in_a_job_of: &Reader, ids: &[EpisodeId]) {
-        self.write().remove(ids);
+        let wanted = CodeIndex::wanted(ids);
+        let mut removal = self.write().begin_removal(&wanted);
+        // A prompt that waits gets its turn between two steps.
+        while self.write().go_on(&mut removal) {
+            std::thread::yield_now();
+        }
     }
 
     fn load(&self, reader: &Reader, dimension: usize) -> Result<usize, QueryError> {

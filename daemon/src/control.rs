@@ -197,10 +197,9 @@ pub(crate) fn exclude(writer: &mut Writer, path: &str, now: UnixMillis) -> Resul
 /// The store's error.
 pub(crate) fn exclude_session(writer: &mut Writer, session: &SessionKey) -> Result<(Value, u64), ControlError> {
     let hidden = writer.exclude_session(session)?;
-    if hidden > 0 {
-        writer.erase_excluded_session(session)?;
-    }
-    Ok((json!({"excluded_session": session.external_id, "erased": hidden}), hidden))
+    // Also what an earlier try hid, and did not come to delete.
+    let erased = hidden.max(writer.erase_excluded_session(session)?);
+    Ok((json!({"excluded_session": session.external_id, "erased": erased}), erased))
 }
 
 /// Takes back an [`exclude`].

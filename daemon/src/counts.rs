@@ -34,13 +34,15 @@ pub(crate) enum Count {
     RetentionFailed,
     /// A copy of the memory was removed: secrets that newer rules found may have been in it, and it could not be rewritten.
     CopyRemoved,
+    /// A guarded session could not be kept out.
+    GuardFailed,
     /// A job panicked.
     JobPanicked,
 }
 
 impl Count {
     /// All of them, in the order in which `status` shows them.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::HookGaveUp,
         Self::HookKeptSilent,
         Self::ChangesOverflowed,
@@ -54,6 +56,7 @@ impl Count {
         Self::BackupFailed,
         Self::RetentionFailed,
         Self::CopyRemoved,
+        Self::GuardFailed,
         Self::JobPanicked,
     ];
 
@@ -73,6 +76,7 @@ impl Count {
             Self::BackupFailed => "backup-failed",
             Self::RetentionFailed => "retention-failed",
             Self::CopyRemoved => "copy-removed",
+            Self::GuardFailed => "guard-failed",
             Self::JobPanicked => "job-panicked",
         }
     }

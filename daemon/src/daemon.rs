@@ -22,10 +22,12 @@ use crate::codes::SharedCodes;
 use crate::config::Config;
 use crate::control;
 use crate::conversations::Conversations;
+use crate::counts::Count;
 use crate::embedder::{self, EmbedderHandle};
 use crate::exclusions::Exclusions;
 use crate::feedback::Feedback;
 use crate::files::private_folder;
+use crate::guarded::{self, Heard};
 use crate::ingest_task::{Ingest, IngestSetup};
 use crate::instructions::{Due, Refresher};
 use crate::mailbox::Mailbox;
@@ -156,14 +158,16 @@ struct Opened {
     known: Vec<KnownFile>,
     paused: Option<Pause>,
     rereads: u64,
+    /// How much could not be kept out that was guarded.
+    guard_failed: u64,
 }
 
 impl Opened {
     /// Opens the store; `None` where `shutdown` came before. What was begun then ends with the process, and is undone at the
     /// next opening, as after a crash.
     async fn unless_stopped(places: &Places, shutdown: &CancellationToken) -> anyhow::Result<Option<Self>> {
-        let (database, recollections) = (places.database_file(), places.recollections_dir());
-        let opening = tokio::task::spawn_blocking(move || Self::open(&database, &recollections));
+        let places = places.clone();
+        let opening = tokio::task::spawn_blocking(move || Self::open(&places));
         let patience = tokio::spawn(service_manager::ask_for_patience());
         let opened = tokio::select! {
             biased;
@@ -175,20 +179,25 @@ impl Opened {
     }
 
     /// Blocks for as long as a check of the store takes, a migration, a new index, or a new database in place of a damaged one.
-    fn open(database: &Path, recollections: &Path) -> anyhow::Result<Self> {
-        let mut writer = open_or_rebuild(database, clock::now())?;
-        private_folder(recollections)?;
-        recollection_files::prune(recollections);
+    fn open(places: &Places) -> anyhow::Result<Self> {
+        let (database, recollections) = (places.database_file(), places.recollections_dir());
+        let mut writer = open_or_rebuild(&database, clock::now())?;
+        private_folder(&recollections)?;
+        recollection_files::prune(&recollections);
         // Before anything is read: folders and projects are compared with what they are called now.
-        if writer.begin_redaction(&RULES)? {
-            recollection_files::remove_all(recollections)?;
+        let is_redacted_anew = writer.begin_redaction(&RULES)?;
+        // Likewise: what was guarded while no daemon ran is never stored.
+        let guarded = guarded::keep_out(&mut writer, &places.guarded_file());
+        if is_redacted_anew || guarded != Heard::default() {
+            recollection_files::remove_all(&recollections)?;
         }
-        let reader = Reader::open(database)?;
+        let reader = Reader::open(&database)?;
         Ok(Self {
             log_key: writer.log_key()?,
             known: reader.sources()?.into_iter().map(KnownFile::from).collect(),
             paused: reader.paused()?,
             rereads: control::open_rereads(&reader)?,
+            guard_failed: guarded.failed,
             writer,
         })
     }
@@ -229,6 +238,7 @@ impl Parts {
         )?;
         let reranker = Reranker::start(setup.config.reranker_dir.clone(), setup.config.device, &mut model_threads)?;
         shared.progress.set_paused(opened.paused);
+        shared.progress.count(Count::GuardFailed, opened.guard_failed);
         shared.mailbox.reread(opened.rereads);
         let backlog = shared.backlog(&store, &embedder);
         let retention = shared.retention(setup.config.retention, &store);

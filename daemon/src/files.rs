@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use remembrancer_hooks::places::create_private_folder;
 use remembrancer_processor::Deadline;
+pub(crate) use remembrancer_schema::means_gone;
 use remembrancer_schema::{PARTING, is_written_in_place, part_file};
 use walkdir::WalkDir;
 
@@ -73,11 +74,6 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
 /// what was there may be there still.
 pub(crate) fn is_gone(path: &Path) -> bool {
     fs_err::metadata(path).is_err_and(|error| means_gone(&error))
-}
-
-/// Whether this error says that there is nothing, and not that it can't be told.
-pub(crate) fn means_gone(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// The bit of folders in which everybody may make files, as `/tmp`.
@@ -249,11 +245,14 @@ pub(crate) fn is_not_ours(error: &Error) -> bool {
 /// Writes `text` to `path` by way of a temporary name and a rename, 0600.
 ///
 /// Nothing appears under `path` after the `deadline` has passed: a file that came too late would be taken for the
-/// next prompt's. Returns whether the file was written. A failed write leaves what was there before, and no remains.
+/// next prompt's; and once it has passed, nothing is begun. Returns whether the file was written. A failed write leaves what was there before, and no remains.
 ///
 /// # Errors
 /// The file system's error, naming the path.
 pub(crate) fn write_atomically(path: &Path, text: &str, deadline: Deadline) -> Result<bool> {
+    if deadline.has_passed() {
+        return Ok(false);
+    }
     let (temporary, written) = write_new(path, text);
     let written = written.and_then(|()| {
         if deadline.has_passed() {

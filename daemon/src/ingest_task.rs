@@ -21,7 +21,7 @@ use batch::Reading;
 use open_files::OpenFiles;
 use remembrancer_processor::ingest::Shape;
 use remembrancer_processor::{Deadline, Stopwatch};
-use remembrancer_schema::{ProjectId, QueryError, Reader, Writer};
+use remembrancer_schema::{QueryError, Reader, ToldProject, Writer};
 use rescan::SETTLE;
 use troubles::Troubles;
 
@@ -100,7 +100,7 @@ pub(crate) struct Ingest {
     watch: Watch,
     known: HashMap<PathBuf, KnownFile>,
     open: OpenFiles,
-    projects: HashMap<String, Option<ProjectId>>,
+    projects: HashMap<String, Option<Arc<ToldProject>>>,
     backfill: VecDeque<PathBuf>,
     /// Documents and databases that changed, and when each is the backfill's first.
     waiting: BTreeMap<PathBuf, Deadline>,
@@ -127,16 +127,6 @@ enum IngestError {
     Gone(#[from] NoAnswer),
     #[error("a pause began")]
     Paused,
-}
-
-/// What a look at a file came to.
-enum Look {
-    /// Something to store.
-    Read(Box<Reading>),
-    /// Nothing more to read, for now or until the next start.
-    AtEnd,
-    /// It is to be looked at again at once.
-    Again,
 }
 
 impl Ingest {
@@ -306,7 +296,7 @@ impl Ingest {
             return Ok(next.remaining());
         }
         let mut watch = Stopwatch::start();
-        let batch = self.next_of_backfill()?;
+        let batch = self.next_of_backfill();
         let unfinished = self.store(batch)?;
         watch.lap("batch");
         for path in unfinished.into_iter().rev() {
@@ -325,25 +315,18 @@ impl Ingest {
 
     /// Reads from the backfill's first files until it is enough for one transaction. Files that failure leaves out here
     /// are found again by the scan that follows it.
-    fn next_of_backfill(&mut self) -> Result<Vec<Reading>, IngestError> {
+    fn next_of_backfill(&mut self) -> Vec<Reading> {
         let mut batch = Vec::new();
         let mut bytes = 0;
         while bytes < BATCH_BYTES && batch.len() < BATCH_FILES && !self.setup.mailbox.stops() {
             let Some(path) = self.backfill.pop_front() else { break };
             self.waiting.remove(&path);
-            match self.look(&path)? {
-                Look::Read(reading) => {
-                    bytes += reading.bytes;
-                    batch.push(*reading);
-                }
-                Look::AtEnd => {}
-                Look::Again => {
-                    self.backfill.push_front(path);
-                    break;
-                }
+            if let Some(reading) = self.look(&path) {
+                bytes += reading.bytes;
+                batch.push(reading);
             }
         }
-        Ok(batch)
+        batch
     }
 
     /// What was read last is not stored, and parsers are ahead of the store now: they begin again from the stored positions, by the
@@ -383,15 +366,14 @@ impl Ingest {
 
     /// Takes one step in the file at `path`. Returns whether its end was reached.
     fn advance(&mut self, path: &Path) -> Result<bool, IngestError> {
-        match self.look(path)? {
-            Look::Read(reading) => Ok(self.store(vec![*reading])?.is_empty()),
-            Look::AtEnd => Ok(true),
-            Look::Again => Ok(false),
+        match self.look(path) {
+            Some(reading) => Ok(self.store(vec![reading])?.is_empty()),
+            None => Ok(true),
         }
     }
 
-    /// Reads what is new in the transcript at `path`, at most one step.
-    fn look(&mut self, path: &Path) -> Result<Look, IngestError> {
+    /// Reads what is new in the transcript at `path`, at most one step; `None` where there is nothing to store.
+    fn look(&mut self, path: &Path) -> Option<Reading> {
         self.setup.progress.ingest.moved();
         self.setup.progress.ingest.is_on(path);
         let read = contained(|| match self.setup.roots.session(path) {
@@ -399,26 +381,20 @@ impl Ingest {
             None => self.read_file(path),
         });
         let step = match read {
-            Ok(None) => return Ok(Look::AtEnd),
+            Ok(None) => return None,
             Ok(Some(Ok(step))) => step,
             Ok(Some(Err(problem))) => {
                 self.open.close(path);
                 self.troubles.unreadable(path, problem);
-                return Ok(Look::AtEnd);
+                return None;
             }
             Err(panicked) => {
                 self.open.close(path);
                 self.troubles.poison(path, &panicked.to_string());
-                return Ok(Look::AtEnd);
+                return None;
             }
         };
-        match self.reading(step) {
-            Ok(reading) => Ok(Look::Read(Box::new(reading))),
-            Err(IngestError::Store(error)) if error.is_of_content() => {
-                Ok(if self.refuse(path, &error) { Look::AtEnd } else { Look::Again })
-            }
-            Err(error) => Err(error),
-        }
+        Some(self.reading(step))
     }
 
     /// Reads what is new in a file; `None` where there is nothing to read.

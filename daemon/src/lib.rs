@@ -28,6 +28,7 @@ mod exclusions;
 mod feedback;
 mod files;
 mod git;
+mod guarded;
 mod health;
 mod ingest_task;
 mod install;

@@ -14,6 +14,8 @@ use crate::backups::{BackupError, Backups};
 use crate::causes::with_causes;
 use crate::clock;
 use crate::control::{self, ControlError};
+use crate::counts::Count;
+use crate::guarded;
 use crate::instructions::Refresher;
 use crate::mailbox::Mailbox;
 use crate::mending::{self, Findings, MOST_LOG};
@@ -174,14 +176,23 @@ impl Operations {
     async fn exclude_session(&self, agent: String, external_id: String) -> Result<Value, Refusal> {
         let session = SessionKey { agent, external_id };
         let writer = &self.recaller.writer;
-        let (value, hidden) = writer
-            .call(move |writer| control::exclude_session(writer, &session))
-            .await??;
-        // Nearly always it begins only now, and nothing of it was shown to anyone: their files stay.
-        if hidden > 0 {
-            self.recaller.progress.forgetting_unfinished.notify_one();
-            self.episodes_went().await?;
+        let key = session.clone();
+        let excluded = writer.call(move |writer| control::exclude_session(writer, &key)).await?;
+        if let Err(error) = &excluded {
+            // Nobody waits for the answer who could say so.
+            tracing::warn!(agent = session.agent, error = %with_causes(error), "a guarded session could not be kept out; the next start tries again");
+            self.recaller.progress.count(Count::GuardFailed, 1);
+            guarded::note(&self.recaller.places.guarded_file(), &session);
         }
+        // Nearly always it begins only now, and nothing of it was shown to anyone: their files stay.
+        if let Ok((value, 0)) = excluded {
+            return Ok(value);
+        }
+        // Whatever of it failed: what came to an error may have been deleted before that.
+        self.recaller.progress.forgetting_unfinished.notify_one();
+        let followed = self.episodes_went().await;
+        let (value, _) = excluded?;
+        followed?;
         Ok(value)
     }
 
@@ -198,12 +209,13 @@ impl Operations {
         self.mailbox.forget_projects();
         // Whatever of it failed: what came to an error may have been forgotten before that.
         self.recaller.conversations.forget_topics();
+        let is_finished = forgotten.as_ref().is_ok_and(|value| value["log_emptied"] == true);
+        if !is_finished {
+            self.recaller.progress.forgetting_unfinished.notify_one();
+        }
         let followed = self.episodes_went().await;
         let mut value = forgotten?;
         followed?;
-        if value["log_emptied"] == false {
-            self.recaller.progress.forgetting_unfinished.notify_one();
-        }
         value["caught_up"] = caught_up.into();
         Ok(value)
     }

@@ -74,9 +74,9 @@ pub(crate) struct Progress {
     pub backlog_grew: Notify,
     /// Woken when the full-text index was found damaged.
     pub index_damaged: Notify,
-    /// Woken when bytes of what was forgotten are left on the disk, since a reader was in the way.
+    /// Woken when bytes of what was forgotten are left on the disk: a reader or a backup was in the way, or a copy could not be cleaned.
     pub forgetting_unfinished: Notify,
-    /// Woken when more than that was.
+    /// Woken when more than the full-text index was found damaged.
     pub database_damaged: Notify,
     files: AtomicUsize,
     waiting_files: AtomicUsize,

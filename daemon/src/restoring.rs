@@ -52,6 +52,19 @@ pub(crate) enum RestoringError {
     },
 }
 
+impl RestoringError {
+    /// Whether it says nothing of the copy, as a lock, a full disk or a missing right: the same copy may do later.
+    pub(crate) fn is_for_now(&self) -> bool {
+        matches!(
+            self,
+            Self::Copy {
+                source: CopyError::Open(_),
+                ..
+            }
+        )
+    }
+}
+
 fn told_aside(set_aside: Option<&Path>) -> String {
     set_aside.map_or_else(String::new, |aside| {
         let aside = aside.display();

@@ -2,10 +2,12 @@
 //! one is made anew, what a `forget` left undone is ended, the log is folded into the database, and recollection files are kept few.
 
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use remembrancer_schema::{Reader, Writer};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::causes::with_causes;
@@ -24,7 +26,7 @@ const FIRST_RETRY: Duration = Duration::from_secs(2);
 /// Tries until it is left to the next [`INTERVAL`].
 const RETRIES: u32 = 6;
 /// Between a finding of damage and a look through the whole database; where it can't be read then, the next looks come at twice the
-/// distance each, up to [`INTERVAL`].
+/// distance each, up to [`INTERVAL`], and all else goes on between them.
 const BEFORE_LOOK: Duration = Duration::from_secs(10);
 
 /// What is looked after.
@@ -42,29 +44,41 @@ pub(crate) struct Upkeep {
 impl Upkeep {
     /// Looks after it until `shutdown`.
     pub(crate) async fn run(self, shutdown: CancellationToken) {
+        self.run_at(INTERVAL, BEFORE_LOOK, shutdown).await;
+    }
+
+    async fn run_at(self, interval: Duration, before_look: Duration, shutdown: CancellationToken) {
         // A kill may have come in the middle of it.
         self.finish_forgetting().await;
         self.reindex(&shutdown).await;
         // An index that is damaged again at once is damaged by what rebuilding it can't mend.
         let mut rebuilt = false;
+        let mut tidy = pin!(sleep(interval));
+        let mut look = pin!(sleep(before_look));
+        // How long the next look through the database is put off, while one is due.
+        let mut pause = None;
         loop {
             tokio::select! {
                 biased;
                 () = shutdown.cancelled() => return,
+                () = &mut tidy => {
+                    self.tidy().await;
+                    rebuilt = false;
+                    tidy.set(sleep(interval));
+                }
                 () = self.progress.index_damaged.notified(), if !rebuilt => {
                     self.rebuild_index().await;
                     rebuilt = true;
                 }
                 () = self.progress.forgetting_unfinished.notified() => self.retry_forgetting(&shutdown).await,
-                () = self.progress.database_damaged.notified() => {
-                    if !self.is_whole_after_all(&shutdown).await {
-                        // The next start says what to do; status has told of it.
-                        tracing::error!("the database is damaged; start the daemon again, which looks through it");
-                    }
+                () = self.progress.database_damaged.notified(), if pause.is_none() => {
+                    pause = Some(before_look);
+                    look.set(sleep(before_look));
                 }
-                () = tokio::time::sleep(INTERVAL) => {
-                    self.tidy().await;
-                    rebuilt = false;
+                () = &mut look, if pause.is_some() => {
+                    let again = !self.has_been_looked_through().await;
+                    pause = pause.filter(|_| again).map(|pause| interval.min(pause * 2));
+                    look.set(sleep(pause.unwrap_or(interval)));
                 }
             }
         }
@@ -75,7 +89,7 @@ impl Upkeep {
             tokio::select! {
                 biased;
                 () = shutdown.cancelled() => return,
-                () = tokio::time::sleep(FIRST_RETRY * 2_u32.pow(retry)) => {}
+                () = sleep(FIRST_RETRY * 2_u32.pow(retry)) => {}
             }
             if self.finish_forgetting().await {
                 return;
@@ -111,30 +125,31 @@ impl Upkeep {
         }
     }
 
-    /// SQLite calls a page damaged that the disk fails to read, and a disk may fail for a moment: so the database is looked through, as
-    /// often as it can't be read. Returns whether nothing is wrong with it, or the daemon stops.
-    async fn is_whole_after_all(&self, shutdown: &CancellationToken) -> bool {
-        let mut pause = BEFORE_LOOK;
-        loop {
-            tokio::select! {
-                biased;
-                () = shutdown.cancelled() => return true,
-                () = tokio::time::sleep(pause) => {}
+    /// SQLite calls a page damaged that the disk fails to read, and a disk may fail for a moment: so the database is looked through. Says
+    /// whether it could be read: if not, it is to be looked through again.
+    async fn has_been_looked_through(&self) -> bool {
+        let path = self.database.clone();
+        // A connection of its own: the look may take long, and nobody should wait behind it.
+        let look = move || Ok(Reader::open(&path)?.damages()?);
+        let looked: Result<anyhow::Result<Vec<String>>, _> = tokio::task::spawn_blocking(look).await;
+        match looked {
+            Ok(Ok(damages)) if damages.is_empty() => {
+                self.progress.found_whole();
+                tracing::info!("the database is whole: what was taken for damage could not be read for a while");
+                true
             }
-            pause = INTERVAL.min(pause * 2);
-            let path = self.database.clone();
-            // A connection of its own: the look may take long, and nobody should wait behind it.
-            let look = move || Ok(Reader::open(&path)?.damages()?);
-            let looked: Result<anyhow::Result<Vec<String>>, _> = tokio::task::spawn_blocking(look).await;
-            match looked {
-                Ok(Ok(damages)) if damages.is_empty() => {
-                    self.progress.found_whole();
-                    tracing::info!("the database is whole: what was taken for damage could not be read for a while");
-                    return true;
-                }
-                Ok(Ok(_)) => return false,
-                Ok(Err(error)) => tracing::debug!(%error, "the database can't be looked through yet"),
-                Err(_) => tracing::debug!("the look through the database failed"),
+            Ok(Ok(_)) => {
+                // The next start says what to do; status has told of it.
+                tracing::error!("the database is damaged; start the daemon again, which looks through it");
+                true
+            }
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "the database can't be looked through yet");
+                false
+            }
+            Err(_) => {
+                tracing::debug!("the look through the database failed");
+                false
             }
         }
     }
@@ -170,5 +185,55 @@ impl Upkeep {
             self.progress.count(Count::UpkeepFailed, 1);
             tracing::warn!(error = %with_causes(&error), "the database could not be tidied; it is tried again");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use remembrancer_schema::Damage;
+
+    use super::*;
+    use crate::store::Store;
+
+    /// How long what is to happen within milliseconds is waited for.
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    #[tokio::test]
+    async fn a_database_that_cant_be_looked_through_keeps_nothing_else_from_being_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("memory.db");
+        let progress: Arc<Progress> = Arc::default();
+        let store = Store::start(Writer::open(&database).unwrap(), &database, &progress).unwrap();
+        let recollections = folder.path().join("recollections");
+        fs_err::create_dir(&recollections).unwrap();
+        let upkeep = Upkeep {
+            writer: store.writer.clone(),
+            progress: Arc::clone(&progress),
+            database: folder.path().join("cannot-be-read.db"),
+            recollections: recollections.clone(),
+        };
+        progress.found_damage(Damage::Database);
+        let shutdown = CancellationToken::new();
+        let ends = tokio::spawn(upkeep.run_at(Duration::from_millis(50), Duration::from_millis(5), shutdown.clone()));
+        // Twice, so that it is not only done before the first look.
+        for round in 0..2 {
+            let stale = recollections.join(format!(".claude-code-{round}.md.tmp"));
+            let file = fs_err::File::create(&stale).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+            drop(file);
+            let gone = async {
+                while stale.exists() {
+                    sleep(Duration::from_millis(5)).await;
+                }
+            };
+            tokio::time::timeout(PATIENCE, gone)
+                .await
+                .expect("what is left of writes is tidied away");
+        }
+        assert!(progress.is_damaged(), "nobody could look through it");
+        shutdown.cancel();
+        ends.await.unwrap();
     }
 }

@@ -16,6 +16,7 @@ use crate::backoff;
 use crate::client::{Client, ClientError, WaitingFor};
 use crate::clock::{Deadline, EXIT_MARGIN, monotonic_ns, process_started_ns, unix_millis};
 use crate::environment::{self, Environment};
+use crate::guarded::{self, GuardedSession};
 use crate::output;
 use crate::payload::{MAX_PAYLOAD_BYTES, Payload};
 use crate::places::Places;
@@ -25,7 +26,7 @@ use crate::recollection_file::{prompt_hash, remove_stale};
 /// A guarded hook only leaves word that its session is to be excluded, and is gone within this time of its first act (TC-19).
 const GUARD_BUDGET: Duration = Duration::from_millis(15);
 
-/// Main waits this much longer than the worker's deadline, so that the worker can note a miss; it is part of [`EXIT_MARGIN`].
+/// Main waits this much longer than the worker's deadline, so that the worker can note a miss, or a guarded session; it is part of [`EXIT_MARGIN`].
 const MISS_NOTE_TIME: Duration = Duration::from_millis(4);
 
 /// The whole of the binary `remembrancer-hook`: learns first when it was started, then answers by the deadline that follows.
@@ -82,16 +83,12 @@ fn read_stdin() -> Option<Vec<u8>> {
 /// tell that a transcript has grown.
 ///
 /// Takes away the session's stale recollection file before it asks, and notes a miss for the back-off (see
-/// [`backoff`]). In a guarded environment it leaves word that the session is to be excluded, and answers nothing.
+/// [`backoff`]). In a guarded environment it leaves word that the session is to be excluded (see [`guarded`]), and answers nothing.
 pub fn answer(stdin: &[u8], environment: &Environment, agent: Agent, deadline: Deadline) -> Option<String> {
     let payload = Payload::parse(stdin, agent)?;
     let places = Places::new(environment);
     if environment.guard {
-        let request = Request::ExcludeSession {
-            agent: agent.id().to_owned(),
-            session: payload.session,
-        };
-        Client::new(places).tell(&request, deadline).ok();
+        leave_word(agent, payload.session, places, deadline);
         return None;
     }
     if payload.act == Act::Changed {
@@ -112,6 +109,22 @@ pub fn answer(stdin: &[u8], environment: &Environment, agent: Agent, deadline: D
     let event = payload.event.clone();
     let context = ask(payload, places, agent, deadline)?;
     output::render(agent, &event, &context)
+}
+
+/// Has the session kept out: by the daemon, or by the next one, where none can be told.
+fn leave_word(agent: Agent, session: String, places: Places, deadline: Deadline) {
+    let file = places.guarded_file();
+    let guarded = GuardedSession {
+        agent: agent.id().to_owned(),
+        session,
+    };
+    let request = Request::ExcludeSession {
+        agent: guarded.agent.clone(),
+        session: guarded.session.clone(),
+    };
+    if Client::new(places).tell(&request, deadline).is_err() {
+        guarded::leave(&file, &guarded).ok();
+    }
 }
 
 /// Asks the daemon, unless an earlier hook has lately waited for it in vain.

@@ -9,7 +9,7 @@
 //! 5. `client` asks the daemon in the words of [`protocol`] at the sockets that [`places`] names;
 //! 6. `output` writes the one JSON object that the host expects, or nothing.
 //!
-//! The daemon uses [`protocol`], [`places`], [`clock`], [`recollection_file`] and [`backoff`] from the other side, and its command
+//! The daemon uses [`protocol`], [`places`], [`clock`], [`recollection_file`], [`backoff`] and [`guarded`] from the other side, and its command
 //! line uses [`Client`]. This crate links neither tokio nor SQLite nor candle, and it never starts a daemon.
 
 mod hook;
@@ -21,6 +21,7 @@ mod client;
 pub mod clock;
 mod digest;
 mod environment;
+pub mod guarded;
 mod output;
 mod payload;
 pub mod places;

@@ -53,7 +53,7 @@ impl Places {
         self.environment.data_home.join(NAME)
     }
 
-    /// The folder of what may be lost: recollection files, logs, the back-off file.
+    /// The folder of what may be lost: recollection files, the back-off file.
     pub fn state_dir(&self) -> PathBuf {
         self.environment.state_home.join(NAME)
     }
@@ -73,14 +73,14 @@ impl Places {
         self.config_dir().join("config.toml")
     }
 
-    /// The folder of the daemon's logs.
-    pub fn log_dir(&self) -> PathBuf {
-        self.state_dir().join("logs")
-    }
-
     /// The file that keeps the hook silent for a while after it waited in vain; see [`backoff`](crate::backoff).
     pub fn backoff_file(&self) -> PathBuf {
         self.state_dir().join("hook-backoff")
+    }
+
+    /// The file of the sessions that guarded hooks could leave word of with no daemon; see [`guarded`](crate::guarded).
+    pub fn guarded_file(&self) -> PathBuf {
+        self.state_dir().join("guarded-sessions")
     }
 
     /// The folder of the recollection files.

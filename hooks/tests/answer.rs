@@ -375,9 +375,19 @@ fn tc_19_a_guarded_hook_says_nothing_and_leaves_word() {
     assert_eq!(server.join().unwrap(), expected);
     assert!(recollections.exists());
 
+    assert!(!house.places().guarded_file().exists(), "the daemon was told");
+
+    // Without one, the word waits for the next.
     let (printed, took) = house.ask("without a daemon");
     assert_eq!(printed, None);
     assert!(took < ABSENT_LIMIT, "{took:?}");
+    let word = remembrancer_hooks::guarded::read(&house.places().guarded_file()).unwrap();
+    let [noted] = word.sessions.as_slice() else {
+        panic!("{word:?}")
+    };
+    assert_eq!((noted.agent.as_str(), noted.session.as_str()), ("claude-code", "s1"));
+    let kept = std::fs::read_to_string(house.places().guarded_file()).unwrap();
+    assert!(!kept.contains("without"), "nothing of the prompt is written: {kept}");
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! [`episodes`] makes the rows of a turn. Pure: no file is opened, no clock is read, and nothing fails for what a
 //! transcript holds.
 //!
-//! The steps, each in the file of its name: `line` → `json` → `agent/<name>` → `assemble` → `turn` → `redact` →
-//! `episode` → `importance`.
+//! The steps, each in the file of its name: `line` → `json` → `agent/<name>` → `assemble` → `turn` → `episode` → `importance`.
+//! Redaction is no step between two: `episode` sends each text and facet through `redact` before it shapes and cuts it, and so do
+//! those who store folders, names and titles. A turn is not redacted yet.
 //!
 //! **Invariant:** any split of a file into pushes gives the same turns, and a reader that begins at
 //! [`Advance::committed`] finds the same turns from there on, with the same uids and ordinals.

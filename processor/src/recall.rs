@@ -43,7 +43,7 @@ use std::time::Duration;
 
 use remembrancer_schema::{EpisodeId, EpisodeText, ProjectId, Reader, RecollectionLog, SessionKey, UnixMillis};
 
-pub use coarse::{CodeIndex, Shards};
+pub use coarse::{CodeIndex, Removal, Shards};
 pub use evidence::{Evidence, FEATURES};
 pub use floor::{Backing, Dropped, FLOOR, Floor, OPEN_FLOOR};
 pub use fusion::{Candidate, Fused, fuse};

@@ -2,7 +2,6 @@
 //! through goes out, or nothing. The source is only read, in one snapshot, so that whoever writes it waits for nobody and a copy
 //! is of one moment, however long it takes.
 
-use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +12,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{CopyError, OpenError};
+use crate::kept::{backups_folder, is_of_rows, remove_copy};
 use crate::open;
+use crate::sqlite_error::SqliteError;
+use crate::system::means_gone;
 use crate::units::UnixMillis;
 use crate::{integrity, migrate, system, vec_extension};
 
@@ -22,9 +24,9 @@ const STEP_PAGES: i32 = 256;
 /// How long a lock on the source is waited for before it is tried again.
 const LOCKED: Duration = Duration::from_millis(20);
 
-/// The names of the copies that this process is making now: a part with its number that is not among them was left by another of that
-/// number, as all have it that run in a container.
-static BEING_MADE: Mutex<Vec<OsString>> = Mutex::new(Vec::new());
+/// The parts of the copies that this process is making now, by [`whole_path`]: a part with its number that is not among them was left by
+/// another of that number, as all have it that run in a container.
+static BEING_MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// What a database holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +56,8 @@ pub struct CopyProgress {
 #[derive(Debug)]
 pub struct FreshCopy {
     temporary: PathBuf,
+    /// What stands for it in [`BEING_MADE`].
+    mark: PathBuf,
     /// What it holds.
     pub contents: Contents,
 }
@@ -72,10 +76,12 @@ impl FreshCopy {
         }
         let temporary = part_of(target);
         // What a crash of a process with the same number left is ours, and no copy.
-        remove_with_companions(&temporary).map_err(io("remove what was left of"))?;
-        being_made(|names| names.push(name_of(&temporary)));
+        remove_copy(&temporary).map_err(io("remove what was left of"))?;
+        let mark = whole_path(&temporary);
+        being_made(|marks| marks.push(mark.clone()));
         let mut copy = Self {
             temporary,
+            mark,
             contents: Contents::NONE,
         };
         copy.contents = copy.fill(source, pace)?;
@@ -114,10 +120,10 @@ impl FreshCopy {
 impl Drop for FreshCopy {
     fn drop(&mut self) {
         // Renamed or in the way: a part counts for nothing and is removed with the next forgetting, or overwritten.
-        drop(remove_with_companions(&self.temporary));
-        being_made(|names| {
-            if let Some(place) = names.iter().position(|name| *name == name_of(&self.temporary)) {
-                names.swap_remove(place);
+        drop(remove_copy(&self.temporary));
+        being_made(|marks| {
+            if let Some(place) = marks.iter().position(|mark| *mark == self.mark) {
+                marks.swap_remove(place);
             }
         });
     }
@@ -125,17 +131,37 @@ impl Drop for FreshCopy {
 
 /// Whether this process is making the copy of which `path` is a part, or belongs to one.
 pub(crate) fn is_being_made(path: &Path) -> bool {
-    let name = name_of(path);
-    let begins_as = |part: &OsString| name.as_encoded_bytes().starts_with(part.as_encoded_bytes());
-    being_made(|names| names.iter().any(begins_as))
+    let path = whole_path(path);
+    let belongs_to = |mark: &PathBuf| {
+        path.as_os_str()
+            .as_encoded_bytes()
+            .starts_with(mark.as_os_str().as_encoded_bytes())
+    };
+    being_made(|marks| marks.iter().any(belongs_to))
 }
 
-fn being_made<T>(act: impl FnOnce(&mut Vec<OsString>) -> T) -> T {
+/// Whether this process is making a backup of `database`, in the folder of the backups or beside the database. Asked before copies are
+/// listed: a copy that is not being made any more, and may hold what the database held before, has its name by then.
+pub(crate) fn is_any_being_made(database: &Path) -> bool {
+    let folders = [database.with_file_name(""), backups_folder(database)];
+    let folders = folders.map(|folder| whole_path(&folder.join("any")));
+    being_made(|marks| {
+        marks
+            .iter()
+            .any(|mark| folders.iter().any(|folder| mark.parent() == folder.parent()))
+    })
+}
+
+fn being_made<T>(act: impl FnOnce(&mut Vec<PathBuf>) -> T) -> T {
     act(&mut BEING_MADE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn name_of(path: &Path) -> OsString {
-    path.file_name().unwrap_or_default().to_owned()
+/// The path of a file by its folder's own path, however it was named.
+fn whole_path(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    folder.join(path.file_name().unwrap_or_default())
 }
 
 impl Contents {
@@ -173,7 +199,7 @@ impl Contents {
 }
 
 /// Why a copy can't be opened. What there is to be done about the memory is nothing to be done about a copy.
-fn of_a_copy(error: OpenError) -> CopyError {
+pub(crate) fn of_a_copy(error: OpenError) -> CopyError {
     match error {
         OpenError::Missing { path } => CopyError::Missing { path },
         OpenError::Corrupt { path, detail } => CopyError::NoCopy {
@@ -194,11 +220,16 @@ fn of_a_copy(error: OpenError) -> CopyError {
 
 /// Whether a copy may be put at `target`: nothing is there, or a memory that is not `database` itself.
 pub fn may_be_replaced(target: &Path, database: &Path) -> bool {
-    let Ok(there) = fs_err::symlink_metadata(target) else {
-        return true;
+    let there = match fs_err::symlink_metadata(target) {
+        Ok(there) => there,
+        // What can't be looked at may be anything.
+        Err(error) => return means_gone(&error),
     };
     // To open the database but by SQLite would drop SQLite's locks on it.
-    let is_database = fs_err::metadata(database).is_ok_and(|metadata| system::inode(&metadata) == system::inode(&there));
+    let is_database = match fs_err::metadata(database) {
+        Ok(metadata) => system::inode(&metadata) == system::inode(&there),
+        Err(error) => !means_gone(&error),
+    };
     there.is_file() && !is_database && open_as_it_is(target).is_ok()
 }
 
@@ -234,7 +265,18 @@ fn look_through(db: &Connection, path: &Path) -> Result<Contents, CopyError> {
         path: path.to_owned(),
         detail,
     };
-    let told = |error: rusqlite::Error| damaged(crate::SqliteError::from(error).to_string());
+    // A lock or a missing right says nothing of what was looked through.
+    let told = |error: rusqlite::Error| {
+        let source = SqliteError::from(error);
+        if is_of_rows(&source) {
+            return damaged(source.to_string());
+        }
+        CopyError::Open(Box::new(OpenError::Sqlite {
+            path: path.to_owned(),
+            act: "look through",
+            source,
+        }))
+    };
     // The full-text index is made anew at the next opening.
     match integrity::look_through(db).map_err(told)?.damage {
         Some(finding) => Err(damaged(finding)),
@@ -272,8 +314,17 @@ fn contents(db: &Connection) -> rusqlite::Result<Contents> {
 
 /// Opens a database of ours for reading, of whatever version.
 pub(crate) fn open_as_it_is(path: &Path) -> Result<Connection, OpenError> {
-    if !path.exists() {
-        return Err(OpenError::Missing { path: path.to_owned() });
+    // Only what the system says is not there is missing: an error of the disk, or a folder that can't be entered, says nothing.
+    match fs_err::metadata(path) {
+        Err(error) if means_gone(&error) => return Err(OpenError::Missing { path: path.to_owned() }),
+        Err(source) => {
+            return Err(OpenError::Io {
+                act: "look at",
+                path: path.to_owned(),
+                source,
+            });
+        }
+        Ok(_) => {}
     }
     open::refuse_what_is_no_file(path)?;
     let db = plain(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(OpenError::at(path, "open"))?;
@@ -300,17 +351,6 @@ fn plain(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
 fn part_of(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     target.with_file_name(format!(".{name}.{}.part", std::process::id()))
-}
-
-/// Removes a database with what SQLite keeps beside it, the log before what the log belongs to.
-pub(crate) fn remove_with_companions(path: &Path) -> std::io::Result<()> {
-    for suffix in ["-journal", "-shm", "-wal", ".lock", ""] {
-        match fs_err::remove_file(crate::copy::with_suffix(path, suffix)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// Makes a rename in the folder of `path` last.

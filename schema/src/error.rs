@@ -30,6 +30,15 @@ pub enum OpenError {
         /// What lies beside it.
         beside: PathBuf,
     },
+    /// Which copies of it there are, or what is in one, can't be told now: nothing is made in its place without them.
+    #[error("cannot tell what copies of {} there are, and nothing is made in its place without them: have what is named here readable, or move it away, and start the daemon again", .path.display())]
+    CopiesUnread {
+        /// The database.
+        path: PathBuf,
+        /// What could not be read.
+        #[source]
+        source: io::Error,
+    },
     /// Something that can't be opened as a file is in its place.
     #[error("{} is {what}, and no file: move it away", .path.display())]
     NotAFile {
@@ -314,15 +323,6 @@ pub enum QueryError {
         #[source]
         source: io::Error,
     },
-    /// A copy of the database failed.
-    #[error("cannot copy the database to {}", .path.display())]
-    Copy {
-        /// The copy.
-        path: PathBuf,
-        /// The cause.
-        #[source]
-        source: CopyError,
-    },
     /// Anything else that SQLite reports.
     #[error("cannot {act}")]
     Sqlite {
@@ -353,12 +353,9 @@ impl QueryError {
                         | ErrorCode::SchemaChanged
                 )
             ),
-            Self::Interrupted { .. }
-            | Self::Busy { .. }
-            | Self::Full { .. }
-            | Self::Corrupt { .. }
-            | Self::Journal { .. }
-            | Self::Copy { .. } => false,
+            Self::Interrupted { .. } | Self::Busy { .. } | Self::Full { .. } | Self::Corrupt { .. } | Self::Journal { .. } => {
+                false
+            }
         }
     }
 

@@ -47,7 +47,6 @@ mod write;
 mod query;
 
 mod derived;
-
 mod foreign;
 
 #[cfg(any(test, feature = "testing"))]
@@ -84,14 +83,14 @@ pub use redaction::{RedactionRules, RedactionState};
 pub use restore::{RestoreError, Restored, restore};
 pub use rows::{
     BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeText, Facets, ForgetTarget, Forgotten, Importance, IngestBatch,
-    IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount,
+    IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount, ProjectRef,
     RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, Showing, SourcePosition, SourceProblem, SourceRow, SourceUpdate,
-    Space, StoreStats, StoredEpisode, TargetedEpisode, TurnUpsert, Unread,
+    Space, StoreStats, StoredEpisode, TargetedEpisode, ToldProject, TurnUpsert, Unread,
 };
 pub use sqlite_error::SqliteError;
 #[cfg(any(test, feature = "testing"))]
 pub use states::{damage_index, damage_vectors, make_analysis_older, make_older, note_redaction};
-pub use system::is_same_file;
+pub use system::{is_same_file, means_gone};
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
 pub use vector_code::bit_code;
 pub use write::{CleanupState, RedactionCleanup, RedactionStep, Writer};

@@ -1,21 +1,23 @@
 //! A database that is gone, or empty, though what lies beside it says that there was one: its journal, its backups, what was set aside.
 //! In goes a path, out comes a refusal, where else an empty memory would be made in its place and be taken for all there ever was.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use crate::error::OpenError;
 use crate::journal::Journal;
 use crate::kept::{KeptKind, kept_copies};
 use crate::recovery::set_aside_files;
+use crate::system::means_gone;
 
 /// Refuses a database that is not there, or has no bytes, beside what says that there was one.
 ///
 /// # Errors
-/// [`OpenError::Lost`].
+/// As [`refuse_if_beside_others`].
 pub(crate) fn refuse_if_gone(path: &Path) -> Result<(), OpenError> {
     let is_gone = match fs_err::metadata(path) {
         Ok(metadata) => metadata.len() == 0,
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
     if is_gone { refuse_if_beside_others(path) } else { Ok(()) }
 }
@@ -23,15 +25,12 @@ pub(crate) fn refuse_if_gone(path: &Path) -> Result<(), OpenError> {
 /// The same of one that is known to hold nothing.
 ///
 /// # Errors
-/// [`OpenError::Lost`].
+/// [`OpenError::Lost`]; [`OpenError::CopiesUnread`] where it can't be told.
 pub(crate) fn refuse_if_beside_others(path: &Path) -> Result<(), OpenError> {
-    let journal = Journal::path_of(path);
-    let copy = || {
-        let copies = kept_copies(path).into_iter().rev();
-        let whole = copies.into_iter().find(|copy| copy.kind != KeptKind::Part);
-        whole.map(|copy| copy.path).or_else(|| set_aside_files(path).pop())
-    };
-    let beside = has_bytes(&journal).then_some(journal).or_else(copy);
+    let beside = witness(path).map_err(|source| OpenError::CopiesUnread {
+        path: path.to_owned(),
+        source,
+    })?;
     match beside {
         None => Ok(()),
         Some(beside) => Err(OpenError::Lost {
@@ -41,8 +40,25 @@ pub(crate) fn refuse_if_beside_others(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-fn has_bytes(path: &Path) -> bool {
-    fs_err::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
+/// What says that there was a database.
+fn witness(path: &Path) -> io::Result<Option<PathBuf>> {
+    let journal = Journal::path_of(path);
+    if has_bytes(&journal)? {
+        return Ok(Some(journal));
+    }
+    let mut copies = kept_copies(path)?.into_iter().rev();
+    match copies.find(|copy| copy.kind != KeptKind::Part) {
+        Some(copy) => Ok(Some(copy.path)),
+        None => Ok(set_aside_files(path)?.pop()),
+    }
+}
+
+fn has_bytes(path: &Path) -> io::Result<bool> {
+    match fs_err::metadata(path) {
+        Ok(metadata) => Ok(metadata.is_file() && metadata.len() > 0),
+        Err(error) if means_gone(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

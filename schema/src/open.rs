@@ -11,9 +11,10 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::copy::{migration_copies, with_suffix};
+use crate::copy::with_suffix;
 use crate::error::OpenError;
 use crate::integrity::check_after_crash;
+use crate::kept::newest_before_migration;
 use crate::lost;
 use crate::migrate::{self, LATEST};
 use crate::recovery;
@@ -68,9 +69,12 @@ pub(crate) fn open_writer(path: &Path) -> Result<OpenedWriter, OpenError> {
     })
 }
 
-/// Reads the database and its log from end to end, and throws away what it read. Only where no connection of this process is open:
-/// closing the file would drop their locks.
-fn read_through(path: &Path) -> std::io::Result<()> {
+/// Reads a database and its log from end to end, and throws away what it read. Only where no connection of this process writes it:
+/// closing the file drops their locks.
+///
+/// # Errors
+/// The disk's.
+pub(crate) fn read_through(path: &Path) -> std::io::Result<()> {
     for suffix in ["", "-wal"] {
         match fs_err::File::open(with_suffix(path, suffix)) {
             Ok(mut file) => drop(std::io::copy(&mut file, &mut std::io::sink())?),
@@ -174,11 +178,8 @@ pub(crate) fn inspect(db: &Connection, path: &Path) -> Result<u32, OpenError> {
         return Err(OpenError::Foreign { path: path.to_owned() });
     }
     if found > LATEST {
-        let backup = migration_copies(path)
-            .into_iter()
-            .rev()
-            .find(|(version, _)| *version <= LATEST)
-            .map(|(_, copy)| copy);
+        // Only what the refusal names as its remedy hangs on it.
+        let backup = newest_before_migration(path).ok().flatten();
         return Err(OpenError::Future {
             path: path.to_owned(),
             found,

@@ -17,7 +17,10 @@ use crate::open;
 mod backlog;
 mod bm25;
 mod episodes;
+#[cfg(any(test, feature = "testing"))]
+mod nearest;
 mod neighbours;
+#[cfg(any(test, feature = "testing"))]
 mod plans;
 mod recency;
 mod recollections;

@@ -1,4 +1,4 @@
-//! A damaged database: set aside, and made anew from all that is left. Nothing of it is ever deleted for its damage.
+//! A damaged database: set aside, and made anew from all that is left. The damaged file is kept, as are the two before it; older ones go.
 //!
 //! In goes the path of a database that SQLite calls corrupt or none, that has another schema than ours, whose rows forbid what the
 //! journal says, or that is gone; out comes a whole one under that path, with an account of what it was made of. A lock, a full disk,
@@ -26,10 +26,10 @@ use rusqlite::{Connection, OpenFlags};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::backup::{Contents, FreshCopy};
+use crate::backup::{FreshCopy, of_a_copy};
 use crate::copy::with_suffix;
 use crate::error::OpenError;
-use crate::kept::{Spared, fallbacks};
+use crate::kept::{Spared, fallbacks, looked_through};
 use crate::migrate::{LATEST, meta, set_meta};
 use crate::open::{self, CLEAN_SHUTDOWN};
 use crate::units::UnixMillis;
@@ -99,7 +99,7 @@ pub fn set_aside_and_rebuild(path: &Path, now: UnixMillis, found: &str) -> Resul
     let lock = open::lock_file(path)?;
     let temporary = with_suffix(path, REBUILDING);
     remove_with_companions(&temporary).map_err(io_error("remove", &temporary))?;
-    let set_aside = aside::name(path, now).map_err(OpenError::at(path, "set aside"))?;
+    let set_aside = aside::name(path, now)?;
     let mut recovery = Recovery {
         at: now,
         found: found.to_owned(),
@@ -158,7 +158,10 @@ pub(crate) fn noted(db: &Connection) -> rusqlite::Result<Option<Recovery>> {
 /// Makes a database of the latest good backup, or an empty one, and puts in what can be read of the damaged one.
 fn salvage_into(damaged: &Path, temporary: &Path, recovery: &mut Recovery) -> Result<(), OpenError> {
     recovery.whole = false;
-    recovery.backup = fallbacks(damaged).into_iter().find(|backup| is_good(backup));
+    recovery.backup = latest_good_copy(damaged).map_err(|source| OpenError::CopiesUnread {
+        path: damaged.to_owned(),
+        source,
+    })?;
     if let Some(backup) = &recovery.backup {
         // With what its log holds: one that a restore replaced may have one.
         FreshCopy::make(backup, temporary, &mut |_| ControlFlow::Continue(()))
@@ -180,15 +183,27 @@ fn salvage_into(damaged: &Path, temporary: &Path, recovery: &mut Recovery) -> Re
     Ok(())
 }
 
+fn latest_good_copy(damaged: &Path) -> io::Result<Option<PathBuf>> {
+    for copy in fallbacks(damaged)? {
+        if is_good(&copy)? {
+            return Ok(Some(copy));
+        }
+    }
+    Ok(None)
+}
+
 /// Whether a copy is whole, but for what is made anew of its rows, and of a version that this program reads.
-fn is_good(copy: &Path) -> bool {
-    let why = match Contents::of_whole(copy) {
-        Ok(contents) if contents.schema_version <= LATEST => return true,
+///
+/// # Errors
+/// What keeps it from being looked through now: to pass it over would lose what only it holds.
+fn is_good(copy: &Path) -> io::Result<bool> {
+    let why = match looked_through(copy)? {
+        Ok(version) if version <= LATEST => return Ok(true),
         Ok(_) => "it is of a newer version".to_owned(),
-        Err(error) => error.to_string(),
+        Err(error) => of_a_copy(error).to_string(),
     };
     tracing::warn!(copy = %copy.display(), why, "a copy can't be used, and is passed over");
-    false
+    Ok(false)
 }
 
 /// Has every transcript read from its beginning: what is stored of it is known again, what is not is added.
@@ -226,7 +241,7 @@ fn remove_companions(database: &Path) -> io::Result<()> {
     for suffix in ["-wal", "-shm", ".lock", ".journal"] {
         remove(&with_suffix(database, suffix))?;
     }
-    crate::copy::migration_copies(database)
+    crate::copy::migration_copies(database)?
         .iter()
         .try_for_each(|(_, copy)| remove(copy))
 }

@@ -20,7 +20,7 @@ use crate::kept::{Spared, free_name};
 use crate::migrate::set_meta;
 use crate::open::{BUSY_TIMEOUT, CLEAN_SHUTDOWN};
 use crate::sqlite_error::SqliteError;
-use crate::system::is_same_file;
+use crate::system::{is_same_file, means_gone};
 use crate::write::{Writer, rehearse};
 
 /// The folder in which a copy is made ready.
@@ -208,7 +208,7 @@ fn set_database_aside(database: &Path) -> std::io::Result<()> {
     if aside.try_exists()? {
         // Made since by a program that knows nothing of this: it is kept as well.
         let suffix = format!("{REPLACED}again");
-        return fs_err::rename(database, free_name(database, &suffix));
+        return fs_err::rename(database, free_name(database, &suffix)?);
     }
     fs_err::rename(database, &aside)
 }
@@ -253,9 +253,12 @@ pub(crate) fn give_up(database: &Path) -> std::io::Result<()> {
 }
 
 /// The folder of a restore that does not count yet, if there is one.
-pub(crate) fn unfinished(database: &Path) -> Option<PathBuf> {
+///
+/// # Errors
+/// The file system's, where that can't be told.
+pub(crate) fn unfinished(database: &Path) -> std::io::Result<Option<PathBuf>> {
     let folder = database.with_file_name(FOLDER);
-    (folder.symlink_metadata().is_ok() && !with_suffix(database, READY).exists()).then_some(folder)
+    Ok((is_there(&folder)? && !with_suffix(database, READY).try_exists()?).then_some(folder))
 }
 
 fn staged(database: &Path) -> PathBuf {
@@ -263,10 +266,18 @@ fn staged(database: &Path) -> PathBuf {
 }
 
 fn clear(folder: &Path) -> std::io::Result<()> {
-    if folder.symlink_metadata().is_ok() {
+    if is_there(folder)? {
         fs_err::remove_dir_all(folder)?;
     }
     Ok(())
+}
+
+fn is_there(path: &Path) -> std::io::Result<bool> {
+    match fs_err::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(error) if means_gone(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn io(act: &'static str) -> impl Fn(std::io::Error) -> RestoreError {

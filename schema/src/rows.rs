@@ -8,7 +8,8 @@ mod read;
 pub use forgetting::{ForgetTarget, Forgotten, TargetedEpisode};
 pub use given::{
     EmbeddedEpisode, Facets, Importance, IngestBatch, InstructionFile, LoggedCandidate, NewEpisode, Origin, Pause, ProblemCount,
-    RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, SourcePosition, SourceUpdate, TurnUpsert, Unread,
+    ProjectRef, RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, SourcePosition, SourceUpdate, ToldProject,
+    TurnUpsert, Unread,
 };
 pub use read::{
     BacklogRow, CandidateRow, EpisodeText, IngestOutcome, LoggedRecollection, Showing, SourceProblem, SourceRow, Space,

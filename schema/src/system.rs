@@ -40,6 +40,11 @@ pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
     fs_err::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
+/// Whether this error says that there is nothing, and not that it can't be told.
+pub fn means_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// What is at `path` that can't be read as a file, in words; `None` where it is a file, and where nothing is there.
 pub(crate) fn other_than_a_file(path: &Path) -> Option<&'static str> {
     let kind = fs_err::metadata(path).ok()?.file_type();

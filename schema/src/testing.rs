@@ -1,13 +1,14 @@
 //! Builders for this crate's tests: a store in a folder of its own, and batches with sensible contents.
 
-use std::path::PathBuf;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
 use crate::{
-    ByteOffset, EmbeddedEpisode, EpisodeId, EpisodeUid, Facets, FieldWeights, Importance, IngestBatch, MatchExpression,
-    NewEpisode, Origin, ProjectId, Reader, Scope, SessionKey, SourcePosition, SourceUpdate, TurnUid, TurnUpsert, UnixMillis,
-    Writer, query_terms,
+    ByteOffset, EmbeddedEpisode, EpisodeId, EpisodeUid, Facets, FieldWeights, FreshCopy, Importance, IngestBatch,
+    MatchExpression, NewEpisode, Origin, ProjectId, ProjectRef, Reader, Scope, SessionKey, SourcePosition, SourceUpdate, TurnUid,
+    TurnUpsert, UnixMillis, Writer, query_terms,
 };
 
 /// A model of eight dimensions.
@@ -33,6 +34,13 @@ impl Store {
 
     pub(crate) fn reader(&self) -> Reader {
         Reader::open(&self.path).expect("opens for reading")
+    }
+
+    /// Writes a whole copy of it.
+    pub(crate) fn copy_to(&self, target: &Path) {
+        FreshCopy::make(&self.path, target, &mut |_| ControlFlow::Continue(()))
+            .and_then(|copy| copy.put_at(target))
+            .expect("copies");
     }
 
     /// Ids of the episodes that hold any word of `text`, best first.
@@ -131,7 +139,7 @@ pub(crate) fn turn(number: u8, session_id: &str, prompts: &[&str]) -> TurnUpsert
 }
 
 pub(crate) fn in_project(mut turn: TurnUpsert, project: ProjectId) -> TurnUpsert {
-    turn.project = Some(project);
+    turn.project = Some(ProjectRef::Known(project));
     turn
 }
 

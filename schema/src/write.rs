@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, Transaction, TransactionBehavior, named_params};
 
 use crate::analysis::ANALYSIS_VERSION;
-use crate::copy::copy_database;
 use crate::damage::Damage;
 use crate::error::{OpenError, QueryError};
-use crate::ids::{EpisodeId, ProjectId, SessionId, TurnUid};
+use crate::ids::{EpisodeId, ProjectId, SessionId};
 use crate::integrity;
 use crate::journal::{Choice, Journal};
 use crate::lengths;
@@ -162,11 +161,12 @@ impl Writer {
         })
     }
 
-    /// Puts back tombstones that a journal or a backup kept; what is stored of those turns stays until forgotten.
+    /// For tests: puts tombstones there; what is stored of those turns stays until forgotten.
     ///
     /// # Errors
     /// What SQLite reports.
-    pub fn restore_tombstones(&mut self, turns: &[TurnUid], now: UnixMillis) -> Result<(), QueryError> {
+    #[cfg(any(test, feature = "testing"))]
+    pub fn restore_tombstones(&mut self, turns: &[crate::TurnUid], now: UnixMillis) -> Result<(), QueryError> {
         self.within("restore tombstones", |db| {
             turns.iter().try_for_each(|turn| forget::bury(db, *turn, now))
         })
@@ -206,17 +206,6 @@ impl Writer {
         self.db
             .execute_batch("PRAGMA analysis_limit = 400; PRAGMA optimize;")
             .map_err(QueryError::at("optimize"))
-    }
-
-    /// Writes a whole private copy of the store to `target`, replacing what is there once it is complete.
-    ///
-    /// # Errors
-    /// [`QueryError::Copy`].
-    pub fn copy_to(&self, target: &Path) -> Result<(), QueryError> {
-        copy_database(&self.db, target).map_err(|source| QueryError::Copy {
-            path: target.to_owned(),
-            source,
-        })
     }
 
     /// What writes found damaged since this was last asked.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use remembrancer_schema::{OpenError, Reader, SCHEMA_VERSION, Writer};
+use remembrancer_schema::{FreshCopy, OpenError, Reader, SCHEMA_VERSION, Writer};
 use rusqlite::Connection;
 
 /// Names the file that a child process opens.
@@ -94,18 +94,24 @@ fn a_future_database_names_the_copy_before_its_migration() {
     let path = folder.path().join("memory.db");
     let copy = folder.path().join(format!("memory.db.v{SCHEMA_VERSION}.bak"));
     let writer = Writer::open(&path).expect("opens");
-    writer.copy_to(&copy).expect("copies");
-    writer.copy_to(&folder.path().join("memory.db.v1.bak")).expect("copies");
-    writer
-        .copy_to(&folder.path().join(format!("memory.db.v{}.bak", SCHEMA_VERSION + 1)))
-        .expect("copies");
+    for target in [
+        copy.clone(),
+        folder.path().join("memory.db.v1.bak"),
+        folder.path().join(format!("memory.db.v{}.bak", SCHEMA_VERSION + 1)),
+    ] {
+        FreshCopy::make(&path, &target, &mut |_| std::ops::ControlFlow::Continue(()))
+            .and_then(|copy| copy.put_at(&target))
+            .expect("copies");
+    }
     writer.close().expect("closes");
     set_version(&path, SCHEMA_VERSION + 2);
     let error = Writer::open(&path).expect_err("is refused");
     let message = error.to_string();
     assert!(message.contains(copy.to_str().expect("is text")), "{message}");
     assert!(message.contains("`remembrancer restore --pre-migration`"), "{message}");
-    let named = remembrancer_schema::newest_before_migration(&path).expect("is there");
+    let named = remembrancer_schema::newest_before_migration(&path)
+        .expect("lists")
+        .expect("is there");
     assert_eq!(named, copy, "what the command takes");
     remembrancer_schema::restore(&path, &named, "now").expect("restores");
     Writer::open(&path).expect("opens the copy");

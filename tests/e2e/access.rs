@@ -376,8 +376,9 @@ fn tc_40_all_that_is_ours_is_private_under_any_mask_and_at_every_start() {
             set_mode(&path, if path.is_dir() { 0o777 } else { 0o666 });
         }
         fs_err::write(places.data_dir().join("memory.db.v3.bak"), "an older copy").unwrap();
-        fs_err::create_dir_all(places.log_dir()).unwrap();
-        fs_err::write(places.log_dir().join("daemon.log"), "").unwrap();
+        let logs = places.state_dir().join("logs");
+        fs_err::create_dir_all(&logs).unwrap();
+        fs_err::write(logs.join("daemon.log"), "").unwrap();
     }
 }
 

@@ -113,6 +113,25 @@ fn tc_19_a_guarded_hook_keeps_its_session_out() {
 }
 
 #[test]
+fn tc_19_a_session_that_was_guarded_while_no_daemon_ran_is_kept_out() {
+    let sandbox = sandbox!(alone);
+    sandbox.transcript("child", "shop").topics(0..2);
+    sandbox.transcript("person", "shop").topics(5..7);
+    let shop = sandbox.project("shop");
+    let payload =
+        json!({"session_id": "child", "cwd": shop, "hook_event_name": "UserPromptSubmit", "prompt": topic(5).0}).to_string();
+    let guarded = sandbox.hook_with(payload.as_bytes(), &[("REMEMBRANCER_GUARD", "1")]);
+    assert_eq!(guarded.stdout, "");
+    assert!(sandbox.places().guarded_file().exists(), "there is nobody else to tell");
+    let daemon = sandbox.start();
+    daemon.flush();
+    assert_eq!(daemon.status()["episodes"], 2, "nothing of the child was read");
+    assert!(!sandbox.places().guarded_file().exists(), "it is done");
+    let asked = daemon.recall("child", &shop, &topic(5).0);
+    assert_eq!((asked.context.as_str(), asked.reason.as_deref()), ("", Some("excluded")));
+}
+
+#[test]
 fn tc_23_a_daemon_that_never_answers_costs_the_budget_once() {
     let sandbox = sandbox!(alone);
     let socket = sandbox.places().socket_candidates().remove(0);

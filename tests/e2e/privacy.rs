@@ -179,6 +179,56 @@ fn a_reader_that_keeps_the_log_delays_it_only() {
     drop(daemon);
 }
 
+/// Makes a backup, and has it not looked at until what is given is moved back to where it was: to look there is to follow a link without
+/// an end, which even root can't.
+fn backup_out_of_sight(sandbox: &Sandbox) -> [std::path::PathBuf; 2] {
+    let backup = std::path::PathBuf::from(sandbox.json(&["backup"])["path"].as_str().unwrap());
+    let elsewhere = sandbox.home().join("work/elsewhere.db");
+    fs_err::rename(&backup, &elsewhere).unwrap();
+    fs_err::os::unix::fs::symlink(&backup, &backup).unwrap();
+    [elsewhere, backup]
+}
+
+fn ends_once_it_is_back(sandbox: &Sandbox, [elsewhere, backup]: [std::path::PathBuf; 2]) {
+    assert!(backup.symlink_metadata().is_ok(), "it is not removed for that");
+    fs_err::rename(elsewhere, &backup).unwrap();
+    eventually("the backup to be cleaned", PATIENCE, || {
+        any_own_file_holds(sandbox, SECRET.as_bytes()).is_none().then_some(())
+    });
+    assert!(backup.exists());
+}
+
+#[test]
+fn what_follows_a_forgetting_follows_also_where_a_copy_cant_be_cleaned() {
+    let sandbox = sandbox!();
+    let (daemon, _) = remembered(&sandbox);
+    let backup = backup_out_of_sight(&sandbox);
+    let output = sandbox.run(&["forget", "--yes", "--matching", SECRET]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("tried again"), "{said}");
+    nothing_holds_it(&sandbox, "neither a recollection file nor an instruction file");
+    ends_once_it_is_back(&sandbox, backup);
+    drop(daemon);
+}
+
+#[test]
+fn tc_19_what_follows_a_guarded_session_follows_also_where_a_copy_cant_be_cleaned() {
+    let sandbox = sandbox!();
+    let (daemon, _) = remembered(&sandbox);
+    let backup = backup_out_of_sight(&sandbox);
+    let payload =
+        json!({"session_id": "goes", "cwd": sandbox.project("secret"), "hook_event_name": "UserPromptSubmit", "prompt": "go on"});
+    sandbox.hook_with(payload.to_string().as_bytes(), &[("REMEMBRANCER_GUARD", "1")]);
+    eventually("all but the backup to be clean", PATIENCE, || {
+        any_own_file_holds(&sandbox, SECRET.as_bytes()).is_none().then_some(())
+    });
+    eventually("the failure to be told", PATIENCE, || {
+        (daemon.status()["counted"]["guard-failed"] == 1).then_some(())
+    });
+    ends_once_it_is_back(&sandbox, backup);
+    drop(daemon);
+}
+
 #[test]
 fn forget_by_time_with_and_without_a_daemon() {
     let sandbox = sandbox!();

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use remembrancer_processor::ingest::REDACTION_VERSION;
 use remembrancer_schema::{
-    EpisodeText, FreshCopy, IngestBatch, NewEpisode, Origin, SessionKey, SourceUpdate, TurnUpsert, UnixMillis, Writer,
-    backup_path, note_redaction,
+    EpisodeText, FreshCopy, IngestBatch, NewEpisode, Origin, ProjectRef, SessionKey, SourceUpdate, TurnUpsert, UnixMillis,
+    Writer, backup_path, note_redaction,
 };
 use remembrancer_tests::{DaemonProcess, Sandbox, any_own_file_holds, eventually, sandbox};
 use rustix::process::Signal;
@@ -94,7 +94,7 @@ fn as_once_stored(episode: EpisodeText) -> TurnUpsert {
         },
         cwd: episode.cwd,
         git_branch: Some("main".to_owned()),
-        project: episode.project,
+        project: episode.project.map(ProjectRef::Known),
         episodes: vec![NewEpisode {
             uid: episode.uid,
             turn_uid: episode.turn_uid,

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use remembrancer_schema::{
-    EpisodeUid, Facets, Importance, NewEpisode, Origin, ProjectId, SessionKey, TurnUid, TurnUpsert, UnixMillis,
+    EpisodeUid, Facets, Importance, NewEpisode, Origin, ProjectId, ProjectRef, SessionKey, TurnUid, TurnUpsert, UnixMillis,
 };
 
 use crate::corpus::{self, Numbers};
@@ -80,7 +80,7 @@ impl Synthetic {
             },
             cwd: Some(cwd.to_owned()),
             git_branch: None,
-            project: Some(project),
+            project: Some(ProjectRef::Known(project)),
             episodes: vec![NewEpisode {
                 uid: EpisodeUid::of(&turn_uid, 0),
                 turn_uid,

@@ -30,11 +30,11 @@ fn never_more_daily_ones_than_are_kept_and_the_user_s_stay() {
         fs_err::copy(made["path"].as_str().unwrap(), old).unwrap();
     }
     make_daily(&database, 3, &mut go_on).unwrap();
-    let daily = backups(&database, true);
+    let daily = backups(&database, true).unwrap();
     let kept: BTreeSet<String> = daily.iter().map(|path| path.display().to_string()).collect();
     assert_eq!(kept.len(), 3);
     assert!(kept.iter().any(|path| path.contains("2026-01-05")) && kept.iter().any(|path| path.contains("2026-01-04")));
-    assert_eq!(backups(&database, false).len(), 4);
+    assert_eq!(backups(&database, false).unwrap().len(), 4);
     assert_eq!(status(&database)["count"], 4);
 }
 
@@ -68,7 +68,7 @@ fn a_memory_that_was_begun_anew_pushes_out_no_backup_that_holds_far_more() {
             (false, true, false),
             "{keep}"
         );
-        let kept = backups(&database, true);
+        let kept = backups(&database, true).unwrap();
         assert_eq!(kept.len(), 2, "{keep}");
         // It goes as any once the memory is about as rich again, and when a month has passed.
         let now = clock::now();
@@ -79,21 +79,54 @@ fn a_memory_that_was_begun_anew_pushes_out_no_backup_that_holds_far_more() {
 }
 
 #[test]
+fn a_backup_that_cant_be_looked_at_now_is_not_pushed_out() {
+    let place = tempfile::tempdir().unwrap();
+    let database = place.path().join("memory.db");
+    let _writer = of_episodes(&database, 1);
+    let now = clock::now();
+    let made = |days: i64| backup_path(&database, &stamp(UnixMillis(now.0 - days * 86_400_000)), true);
+    fs_err::create_dir(backups_folder(&database)).unwrap();
+    let (unseen, last) = (made(2), made(1));
+    fs_err::os::unix::fs::symlink(&unseen, &unseen).unwrap();
+    make(&database, Some(&last), &mut go_on).unwrap();
+    assert_eq!(far_richer(&[unseen.clone(), last.clone()], 1, now), Some(&unseen));
+    // One that is damaged is worth nothing.
+    fs_err::remove_file(&unseen).unwrap();
+    fs_err::write(&unseen, vec![7; 9_000]).unwrap();
+    assert_eq!(far_richer(&[unseen, last], 1, now), None);
+}
+
+#[test]
 fn one_is_due_a_day_later_also_after_the_clock_was_set_back() {
     let place = tempfile::tempdir().unwrap();
     let database = place.path().join("memory.db");
     let mut writer = Writer::open(&database).unwrap();
     let day = Duration::from_hours(24);
     let later = |hours: i64| UnixMillis(clock::now().0 + hours * 3_600_000);
-    assert!(is_due(&database, day, later(0)), "there is none");
+    let is_due = |now| is_due(&database, day, now).unwrap();
+    assert!(is_due(later(0)), "there is none");
     make_daily(&database, 3, &mut go_on).unwrap();
-    assert!(!is_due(&database, day, later(25)), "nothing has changed");
+    assert!(!is_due(later(25)), "nothing has changed");
     writer.exclude_path("/secret", later(0)).unwrap();
-    assert!(!is_due(&database, day, later(1)) && is_due(&database, day, later(25)));
+    assert!(!is_due(later(1)) && is_due(later(25)));
     // The clock stood a month ahead.
-    let made = backups(&database, true).pop().unwrap();
+    let made = backups(&database, true).unwrap().pop().unwrap();
     fs_err::copy(&made, backup_path(&database, &stamp(later(24 * 30)), true)).unwrap();
-    assert!(!is_due(&database, day, later(1)) && is_due(&database, day, later(25)));
+    assert!(!is_due(later(1)) && is_due(later(25)));
+}
+
+#[test]
+fn a_folder_that_cant_be_listed_has_none_made_and_is_told_of() {
+    let place = tempfile::tempdir().unwrap();
+    let database = place.path().join("memory.db");
+    let _writer = Writer::open(&database).unwrap();
+    let folder = backups_folder(&database);
+    fs_err::os::unix::fs::symlink(&folder, &folder).unwrap();
+    // Else one would be made at each look, and none would ever go.
+    assert!(is_due(&database, Duration::from_hours(24), clock::now()).is_err());
+    let told = status(&database);
+    assert_eq!(told["count"], serde_json::Value::Null);
+    assert!(told["problem"].as_str().unwrap().contains("backups"), "{told}");
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
         say!("Forgotten: {}, for good.", counted(&done["forgotten"], "episode", "episodes"));
         if done["log_emptied"] == false {
             say!(
-                "Another program is reading the database: until it ends, the log beside it keeps bytes of them. They go as soon as the daemon finds it possible."
+                "Another program is reading the database, or a backup of it is being made: until that ends, the log beside it or the backup keeps bytes of them. They go as soon as the daemon finds it possible."
             );
         }
         if done["set_aside_removed"].as_u64() > Some(0) {

@@ -117,20 +117,27 @@ fn chosen(which: &WhichArguments, database: &Path) -> Result<(PathBuf, Contents)
         return looked_through(&file).map(|contents| (file, contents));
     }
     if which.pre_migration {
-        let copy = newest_before_migration(database).ok_or_else(|| {
-            let message = format!(
-                "there is no copy beside {} of schema version {SCHEMA_VERSION} or older",
-                database.display()
-            );
-            none(&message, "`remembrancer restore --latest` takes the newest backup instead")
-        })?;
+        let copy = newest_before_migration(database)
+            .map_err(|error| unlisted(&error))?
+            .ok_or_else(|| {
+                let message = format!(
+                    "there is no copy beside {} of schema version {SCHEMA_VERSION} or older",
+                    database.display()
+                );
+                none(&message, "`remembrancer restore --latest` takes the newest backup instead")
+            })?;
         return looked_through(&copy).map(|contents| (copy, contents));
     }
     let mut problems = Vec::new();
-    for copy in newest_first(database) {
-        match looked_through(&copy) {
+    for copy in newest_first(database).map_err(|error| unlisted(&error))? {
+        match restoring::usable(&copy) {
             Ok(contents) => return Ok((copy, contents)),
-            Err(error) => problems.push(error.message().to_owned()),
+            // An older one in its place would not be the newest that is whole.
+            Err(error) if error.is_for_now() => {
+                let hint = "do it again once the copy can be read, or name another: `remembrancer restore FILE`";
+                return Err(CliError::new(Kind::Store, with_causes(&error)).with_hint(hint));
+            }
+            Err(error) => problems.push(with_causes(&error)),
         }
     }
     let message = match problems.as_slice() {
@@ -138,6 +145,16 @@ fn chosen(which: &WhichArguments, database: &Path) -> Result<(PathBuf, Contents)
         problems => format!("no backup can be used: {}", problems.join("; ")),
     };
     Err(none(&message, "`remembrancer restore FILE` takes a copy of yours"))
+}
+
+/// What can't be listed may hold the newest.
+fn unlisted(error: &std::io::Error) -> CliError {
+    let hint = "have the folder readable, or name a copy: `remembrancer restore FILE`";
+    CliError::new(
+        Kind::Store,
+        format!("cannot tell which copies there are: {}", with_causes(error)),
+    )
+    .with_hint(hint)
 }
 
 fn looked_through(copy: &Path) -> Result<Contents, CliError> {

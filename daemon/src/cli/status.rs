@@ -194,6 +194,10 @@ fn print_backups(status: &Value) {
     } else {
         String::new()
     };
+    if let Some(problem) = backups["problem"].as_str() {
+        say!("backups:    can't be listed: {problem}{failed}");
+        return;
+    }
     match backups["newest"].as_str() {
         Some(newest) => say!(
             "backups:    {}, {:.1} MB, the newest {newest}{failed}",

@@ -9,8 +9,8 @@ use remembrancer_processor::eval::dataset::Dataset;
 use remembrancer_processor::ingest::episodes;
 use remembrancer_processor::recall::CodeIndex;
 use remembrancer_schema::{
-    EmbeddedEpisode, IngestBatch, ProjectId, Reader, SessionKey, SourcePosition, SourceUpdate, TurnUid, TurnUpsert, UnixMillis,
-    Writer,
+    EmbeddedEpisode, IngestBatch, ProjectId, ProjectRef, Reader, SessionKey, SourcePosition, SourceUpdate, TurnUid, TurnUpsert,
+    UnixMillis, Writer,
 };
 use tempfile::TempDir;
 
@@ -113,7 +113,12 @@ fn turns(dataset: &Dataset, projects: &BTreeMap<String, ProjectId>) -> Vec<TurnU
                 },
                 cwd: None,
                 git_branch: None,
-                project: document.project.as_ref().and_then(|name| projects.get(name)).copied(),
+                project: document
+                    .project
+                    .as_ref()
+                    .and_then(|name| projects.get(name))
+                    .copied()
+                    .map(ProjectRef::Known),
                 episodes: episodes(&turn),
             }
         })

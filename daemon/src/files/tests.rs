@@ -199,6 +199,9 @@ fn nothing_is_renamed_after_the_deadline() {
     let path = place.path().join("x.md");
     assert!(!write_atomically(&path, "late", Deadline::after(Duration::ZERO)).unwrap());
     assert_eq!(fs_err::read_dir(place.path()).unwrap().count(), 0);
+    // Nor is one begun, which here would fail.
+    let nowhere = place.path().join("no folder/x.md");
+    assert!(!write_atomically(&nowhere, "late", Deadline::after(Duration::ZERO)).unwrap());
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use remembrancer_processor::ingest::{Turn, redact_folder};
 use remembrancer_schema::{
-    EpisodeId, IngestBatch, IngestOutcome, NewEpisode, ProjectId, QueryError, Reader, SessionKey, TurnUpsert, UnixMillis, Writer,
+    EpisodeId, IngestBatch, IngestOutcome, NewEpisode, ProjectRef, QueryError, Reader, SessionKey, ToldProject, TurnUpsert,
+    UnixMillis, Writer,
 };
 
 use super::{Ingest, IngestError};
@@ -56,8 +57,9 @@ fn nothing_of(turn: &Turn) -> TurnUpsert {
 }
 
 impl Ingest {
-    /// Makes of what a step brought what is stored of it: the projects are found here.
-    pub(super) fn reading(&mut self, step: ReadStep) -> Result<Reading, IngestError> {
+    /// Makes of what a step brought what is stored of it: what tells of the projects is found here. Which they are the store finds, once it
+    /// knows that something of them is stored.
+    pub(super) fn reading(&mut self, step: ReadStep) -> Reading {
         let ReadStep {
             advance,
             episodes,
@@ -78,7 +80,7 @@ impl Ingest {
             if excluded {
                 turns.push(nothing_of(&turn));
             } else {
-                turns.push(self.upsert(&turn, episodes)?);
+                turns.push(self.upsert(&turn, episodes));
                 kept.push(turn);
             }
         }
@@ -95,7 +97,7 @@ impl Ingest {
             turns,
             retire_older_generations,
         };
-        Ok(Reading {
+        Reading {
             bytes,
             path: known.stat.path.clone(),
             at_end,
@@ -103,15 +105,12 @@ impl Ingest {
             turns: kept,
             compacted,
             to_store: Arc::new(ToStore { batch, replaces }),
-        })
+        }
     }
 
-    fn upsert(&mut self, turn: &Turn, episodes: Vec<NewEpisode>) -> Result<TurnUpsert, IngestError> {
-        let project = match &turn.cwd {
-            Some(cwd) => self.project(cwd)?,
-            None => None,
-        };
-        Ok(TurnUpsert {
+    fn upsert(&mut self, turn: &Turn, episodes: Vec<NewEpisode>) -> TurnUpsert {
+        let project = turn.cwd.as_deref().and_then(|cwd| self.project(cwd)).map(ProjectRef::Told);
+        TurnUpsert {
             turn_uid: turn.uid,
             session: SessionKey {
                 agent: turn.agent.id().to_owned(),
@@ -122,29 +121,27 @@ impl Ingest {
             git_branch: turn.git_branch.clone(),
             project,
             episodes,
-        })
+        }
     }
 
-    fn project(&mut self, cwd: &str) -> Result<Option<ProjectId>, IngestError> {
+    /// What tells of the project of `cwd`.
+    fn project(&mut self, cwd: &str) -> Option<Arc<ToldProject>> {
         if let Some(project) = self.projects.get(cwd) {
-            return Ok(*project);
+            return project.clone();
         }
         // Where the file system does not answer, the folder is its own project until it does, and is asked again with the next turn.
         let (found, is_told) = self.setup.folders.identify(cwd);
-        let project = match found {
-            None => None,
-            Some(identity) => {
-                let resolved = self.setup.writer.call_blocking(move |writer| {
-                    let root = identity.root.to_string_lossy();
-                    writer.resolve_project(&identity.keys, &identity.name, Some(&redact_folder(&root)), clock::now())
-                })?;
-                Some(resolved?)
-            }
-        };
+        let project = found.map(|identity| {
+            Arc::new(ToldProject {
+                root: redact_folder(&identity.root.to_string_lossy()).into_owned(),
+                keys: identity.keys,
+                name: identity.name,
+            })
+        });
         if is_told {
-            self.projects.insert(cwd.to_owned(), project);
+            self.projects.insert(cwd.to_owned(), project.clone());
         }
-        Ok(project)
+        project
     }
 
     /// Stores steps of different files in one transaction. Where one's content is at fault, each is stored by itself, so
@@ -211,8 +208,8 @@ impl Ingest {
             if skipped > 0 && !is_told {
                 tracing::warn!(file = %reading.path.display(), skipped, "lines that could not be read were passed over; see `remembrancer status`");
             }
-            for project in reading.to_store.batch.turns.iter().filter_map(|turn| turn.project) {
-                self.setup.due.stored(project);
+            for project in &outcome.projects {
+                self.setup.due.stored(*project);
             }
             self.known.insert(reading.path.clone(), reading.known);
             turns.extend(reading.turns);

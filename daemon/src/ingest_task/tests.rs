@@ -120,6 +120,36 @@ impl Place {
     }
 }
 
+#[test]
+fn of_a_folder_that_the_user_keeps_out_not_even_the_project_is_stored() {
+    let place = Place::new();
+    let excluded = place
+        .store
+        .writer
+        .call_blocking(|writer| writer.exclude_path("/srv/shop", clock::now()))
+        .unwrap();
+    excluded.unwrap();
+    let path = place.write("a.jsonl", &turn(1));
+    read(&mut place.start(), &path);
+    assert_eq!(place.turns(), [0; 0]);
+    assert_eq!(place.reader().projects().unwrap(), []);
+    assert_eq!(place.reader().project_by_key("cwd:/srv/shop").unwrap(), None);
+    // One that is let in has its project, told to whoever writes its instruction files.
+    let other = place.write("b.jsonl", &turn(2).replace("/srv/shop", "/srv/other"));
+    read(&mut place.start(), &other);
+    assert_eq!(place.reader().projects().unwrap().len(), 1);
+}
+
+#[test]
+fn while_it_is_paused_no_project_is_stored() {
+    let place = Place::new();
+    place.progress.set_paused(Some(remembrancer_schema::Pause::Indefinite));
+    let path = place.write("a.jsonl", &turn(1));
+    let mut ingest = place.start();
+    assert!(matches!(ingest.advance(&path), Err(IngestError::Paused)));
+    assert_eq!(place.reader().projects().unwrap(), []);
+}
+
 fn append(path: &Path, content: &str) {
     let mut file = fs_err::OpenOptions::new().append(true).open(path).unwrap();
     file.write_all(content.as_bytes()).unwrap();

@@ -211,6 +211,8 @@ impl Refresher {
             },
             now,
         };
+        // In the lane of prompts, though nobody's prompt waits for it: one text holds that lane for some milliseconds, while a batch of the
+        // background lane would hold up for seconds whoever forgets something, and this thread for all that is to be read on it.
         let mut embedding = self.embedder.ask(question.query.text.clone(), deadline);
         let model_id = match self.embedder.state() {
             ModelState::Ready(model) => model.model_id().to_owned(),

@@ -40,7 +40,10 @@ fn the_folders_are_under_the_users_homes() {
         Path::new("/home/ada/.local/share/remembrancer/memory.db")
     );
     assert_eq!(places.config_file(), Path::new("/home/ada/.config/remembrancer/config.toml"));
-    assert_eq!(places.log_dir(), Path::new("/home/ada/.local/state/remembrancer/logs"));
+    assert_eq!(
+        places.guarded_file(),
+        Path::new("/home/ada/.local/state/remembrancer/guarded-sessions")
+    );
     assert_eq!(
         places.backoff_file(),
         Path::new("/home/ada/.local/state/remembrancer/hook-backoff")

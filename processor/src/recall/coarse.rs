@@ -21,6 +21,20 @@ use crate::embed::Embedding;
 /// real vectors 99.9 % are among these; 99.7 % are among the best 500 by the finer comparison, 96.5 % by this one (ADR 16).
 const SHORTLIST: usize = 4_000;
 
+/// Blocks that one step of a removal looks at: about a tenth of a millisecond where few of their episodes are meant, under two where all
+/// may be.
+const STEP_BLOCKS: usize = 16;
+
+/// What is left to do of a removal.
+#[derive(Debug)]
+pub struct Removal {
+    ids: roaring::RoaringTreemap,
+    /// From the least of them to the greatest: most codes are not even looked up.
+    range: std::ops::RangeInclusive<u64>,
+    /// The steps that are left, the next one last: the shard, and its first block.
+    rest: Vec<(Option<ProjectId>, usize)>,
+}
+
 /// Which projects a search looks at. Episodes of no project are a project of their own (`None`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shards {
@@ -74,26 +88,58 @@ impl CodeIndex {
     /// Adds or replaces an episode's code, given as bytes (bit `i` in byte `i / 8`, least significant first). To replace
     /// many, [`Self::remove`] them together first: each replacement looks through all shards.
     pub fn insert(&mut self, id: EpisodeId, project: Option<ProjectId>, code: &[u8]) {
-        if !self.present.insert(key(id)) {
-            self.sweep(&HashSet::from([id]));
+        if self.present.contains(key(id)) {
+            self.remove(&[id]);
         }
+        self.present.insert(key(id));
         let words = self.dimension.div_ceil(64);
         self.shards.entry(project).or_insert_with(|| Shard::new(words)).push(id, code);
     }
 
-    /// Removes the codes of these episodes, where there are any, in one look through all shards.
+    /// Removes the codes of these episodes, where there are any, in one look through all shards. Who holds a lock that others wait for
+    /// takes the steps of [`Self::begin_removal`] instead.
     pub fn remove(&mut self, ids: &[EpisodeId]) {
-        let found: HashSet<EpisodeId> = ids.iter().copied().filter(|id| self.present.remove(key(*id))).collect();
-        if !found.is_empty() {
-            self.sweep(&found);
+        let mut removal = self.begin_removal(&Self::wanted(ids));
+        while self.go_on(&mut removal) {}
+    }
+
+    /// These episodes as [`Self::begin_removal`] takes them.
+    pub fn wanted(ids: &[EpisodeId]) -> roaring::RoaringTreemap {
+        ids.iter().map(|id| key(*id)).collect()
+    }
+
+    /// Begins to remove the codes of episodes; [`Self::go_on`] does the rest in short steps. Until the last of them some may still be
+    /// found, and nothing may be inserted.
+    pub fn begin_removal(&mut self, wanted: &roaring::RoaringTreemap) -> Removal {
+        let found = wanted & &self.present;
+        self.present -= &found;
+        let shards = if found.is_empty() { None } else { Some(&self.shards) };
+        let rest = shards.into_iter().flatten().flat_map(|(project, shard)| {
+            let steps = (0..shard.blocks()).step_by(STEP_BLOCKS);
+            steps.map(move |first| (*project, first))
+        });
+        Removal {
+            rest: rest.collect(),
+            range: found.min().unwrap_or_default()..=found.max().unwrap_or_default(),
+            ids: found,
         }
     }
 
-    fn sweep(&mut self, ids: &HashSet<EpisodeId>) {
-        self.shards.retain(|_, shard| {
-            shard.remove(ids);
-            !shard.is_empty()
-        });
+    /// Does the next step of a removal, which looks at no more than some ten thousand codes. Gives whether there is another.
+    pub fn go_on(&mut self, removal: &mut Removal) -> bool {
+        // From each shard's end: what fills a hole is a code that stays.
+        let Some((project, first)) = removal.rest.pop() else {
+            return false;
+        };
+        if let Some(shard) = self.shards.get_mut(&project) {
+            shard.remove(first..first + STEP_BLOCKS, |id| {
+                removal.range.contains(&key(id)) && removal.ids.contains(key(id))
+            });
+            if shard.blocks() == 0 {
+                self.shards.remove(&project);
+            }
+        }
+        !removal.rest.is_empty()
     }
 
     /// The `limit` episodes nearest to the prompt among those in `shards` that are not `left_out`, nearest first; equally

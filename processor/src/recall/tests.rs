@@ -10,8 +10,8 @@ mod silence;
 use std::path::Path;
 
 use remembrancer_schema::{
-    EmbeddedEpisode, EpisodeUid, Facets, Importance, IngestBatch, NewEpisode, Origin, SourcePosition, SourceUpdate, TurnUid,
-    TurnUpsert, Writer,
+    EmbeddedEpisode, EpisodeUid, Facets, Importance, IngestBatch, NewEpisode, Origin, ProjectRef, SourcePosition, SourceUpdate,
+    TurnUid, TurnUpsert, Writer,
 };
 use tempfile::TempDir;
 
@@ -110,7 +110,7 @@ impl Store {
             session: key(memory.session),
             cwd: Some(format!("/{}", memory.project)),
             git_branch: None,
-            project: Some(project),
+            project: Some(ProjectRef::Known(project)),
             episodes: vec![episode],
         };
         self.writer.ingest(&batch(turn)).unwrap();

@@ -6,10 +6,12 @@ use crate::kept::{backups, newest_set_aside};
 
 /// Of one that is damaged.
 pub(super) fn corrupt_remedy(path: &Path) -> String {
-    let backup = if backups(path, false).is_empty() {
-        ""
-    } else {
+    // Where it can't be told, it is not promised.
+    let has_backups = backups(path, false).is_ok_and(|found| !found.is_empty());
+    let backup = if has_backups {
         "run `remembrancer restore --latest` to go back to the last backup, or "
+    } else {
+        ""
     };
     let replaced = replaced(path);
     let path = path.display();
@@ -44,7 +46,7 @@ pub(super) fn future_remedy(path: &Path, backup: Option<&Path>) -> String {
 
 /// Where the memory is that another took the place of.
 fn replaced(path: &Path) -> String {
-    newest_set_aside(path).map_or_else(String::new, |aside| {
+    newest_set_aside(path).ok().flatten().map_or_else(String::new, |aside| {
         format!(
             "; the memory that was there before the last restore is {}, and `remembrancer restore` goes back to it",
             aside.display()

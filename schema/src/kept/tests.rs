@@ -40,7 +40,7 @@ fn every_copy_is_listed_with_its_kind() {
     for rest in [".v3.bak.part", ".v3.bak.part-journal", ".parting", "-wal.parting"] {
         fs_err::write(with_suffix(&store.path, rest), "half").expect("writes");
     }
-    let found = kept_copies(&store.path);
+    let found = kept_copies(&store.path).expect("lists");
     let kind = |path: &PathBuf| found.iter().find(|copy| copy.path == *path).map(|copy| copy.kind);
     let kinds: Vec<_> = copies.iter().map(kind).collect();
     assert_eq!(
@@ -58,8 +58,11 @@ fn every_copy_is_listed_with_its_kind() {
         .iter()
         .filter(|copy| copy.kind == KeptKind::Part && !copies.contains(&copy.path));
     assert_eq!(parts.count(), 5);
-    assert_eq!(backups(&store.path, true), [copies[1].clone()]);
-    assert_eq!(backups(&store.path, false), [copies[0].clone(), copies[1].clone()]);
+    assert_eq!(backups(&store.path, true).expect("lists"), [copies[1].clone()]);
+    assert_eq!(
+        backups(&store.path, false).expect("lists"),
+        [copies[0].clone(), copies[1].clone()]
+    );
 }
 
 #[test]
@@ -95,7 +98,78 @@ fn a_copy_that_cant_be_rewritten_goes_and_so_do_all_with_everything() {
         .expect("forgets");
     assert!(!copies[0].exists() && copies[1].exists());
     store.writer.forget(&ForgetTarget::All, UnixMillis(9)).expect("forgets");
-    assert_eq!(kept_copies(&store.path), []);
+    assert_eq!(kept_copies(&store.path).expect("lists"), []);
+}
+
+#[test]
+fn a_copy_that_cant_be_looked_at_is_not_gone_and_stays_until_it_can() {
+    let mut store = Store::new();
+    store.fill(&["the word is xyzzyq", "another"]);
+    let copy = backup_path(&store.path, "2026-11-02T000000Z", true);
+    copied(&store, &copy);
+    let elsewhere = copy.with_file_name("elsewhere");
+    fs_err::rename(&copy, &elsewhere).expect("moves");
+    // Whoever looks is told of too many links, and not that there is nothing.
+    fs_err::os::unix::fs::symlink(&copy, &copy).expect("links");
+    let forgotten = store
+        .writer
+        .forget(&ForgetTarget::Matching("xyzzyq".to_owned()), UnixMillis(9));
+    assert!(
+        forgotten.is_err(),
+        "it can't be told whether the word is in it: {forgotten:?}"
+    );
+    assert!(copy.symlink_metadata().is_ok(), "it is not removed for that");
+    fs_err::rename(&elsewhere, &copy).expect("moves");
+    assert!(store.writer.finish_forgetting().expect("is tried again"));
+    assert!(copy.exists() && !holds(&copy, "xyzzyq"));
+}
+
+#[test]
+fn a_folder_that_cant_be_listed_is_not_taken_for_empty() {
+    let mut store = Store::new();
+    store.fill(&["the word is xyzzyq", "another"]);
+    let copy = backup_path(&store.path, "2026-11-02T000000Z", true);
+    copied(&store, &copy);
+    let (folder, elsewhere) = (backups_folder(&store.path), store.path.with_file_name("elsewhere"));
+    fs_err::rename(&folder, &elsewhere).expect("moves");
+    fs_err::os::unix::fs::symlink(&folder, &folder).expect("links");
+    assert!(kept_copies(&store.path).is_err() && backups(&store.path, true).is_err() && half_written(&store.path).is_err());
+    let word = ForgetTarget::Matching("xyzzyq".to_owned());
+    assert!(
+        store.writer.forget(&word, UnixMillis(9)).is_err(),
+        "it is not known to have left the copies"
+    );
+    fs_err::remove_file(&folder).expect("removes");
+    fs_err::rename(&elsewhere, &folder).expect("moves");
+    assert!(holds(&copy, "xyzzyq"), "else this shows nothing");
+    assert!(store.writer.finish_forgetting().expect("is tried again"));
+    assert!(copy.exists() && !holds(&copy, "xyzzyq"));
+}
+
+#[test]
+fn a_backup_that_is_being_made_is_waited_for_and_then_holds_nothing_of_the_forgotten() {
+    let mut store = Store::new();
+    store.fill(&["the word is xyzzyq", "another"]);
+    let target = backup_path(&store.path, "2026-11-02T000000Z", true);
+    let copy = FreshCopy::make(&store.path, &target, &mut |_| ControlFlow::Continue(())).expect("copies");
+    let word = ForgetTarget::Matching("xyzzyq".to_owned());
+    let forgotten = store.writer.forget(&word, UnixMillis(9)).expect("forgets");
+    assert!(!forgotten.log_emptied, "a copy is being made that holds the word");
+    copy.put_at(&target).expect("is not taken from whoever makes it");
+    assert!(holds(&target, "xyzzyq"), "else this shows nothing");
+    assert!(store.writer.finish_forgetting().expect("is tried again"));
+    assert!(target.exists() && !holds(&target, "xyzzyq"));
+}
+
+#[test]
+fn a_backup_elsewhere_is_not_waited_for() {
+    let mut store = Store::new();
+    store.fill(&["the word is xyzzyq", "another"]);
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let target = elsewhere.path().join("memory.db");
+    let _copy = FreshCopy::make(&store.path, &target, &mut |_| ControlFlow::Continue(())).expect("copies");
+    let word = ForgetTarget::Matching("xyzzyq".to_owned());
+    assert!(store.writer.forget(&word, UnixMillis(9)).expect("forgets").log_emptied);
 }
 
 #[test]
@@ -138,7 +212,7 @@ fn what_is_half_written_is_told_from_what_is_whole_and_from_what_was_damaged() {
     for name in half.iter().chain(&whole) {
         fs_err::write(folder.path().join(name), "x").expect("writes");
     }
-    let mut found = half_written(&database);
+    let mut found = half_written(&database).expect("lists");
     found.sort();
     let expected = [&half[..], &["restoring"]].concat();
     assert_eq!(
@@ -148,6 +222,6 @@ fn what_is_half_written_is_told_from_what_is_whole_and_from_what_was_damaged() {
     for path in &found {
         remove_half_written(path).expect("removes");
     }
-    assert_eq!(half_written(&database), Vec::<PathBuf>::new());
+    assert_eq!(half_written(&database).expect("lists"), Vec::<PathBuf>::new());
     assert!(whole.iter().all(|name| folder.path().join(name).exists()));
 }

@@ -327,6 +327,7 @@ fn tc_38_a_failure_at_any_statement_converges_when_opened_again() {
         assert_eq!(schema(&db), expected);
         assert_whole(&db);
         let copies: Vec<u32> = copy::migration_copies(&path)
+            .expect("lists")
             .into_iter()
             .map(|(version, _)| version)
             .collect();
@@ -352,6 +353,7 @@ fn a_migration_that_goes_on_after_an_older_program_was_at_work_copies_that_too()
         }
         migrate(&mut db, &path, &mut never).expect("goes on");
         let copies: Vec<u32> = copy::migration_copies(&path)
+            .expect("lists")
             .into_iter()
             .map(|(version, _)| version)
             .collect();

@@ -46,7 +46,7 @@ fn what_is_made_is_private() {
     for suffix in ["", "-wal", "-shm", ".lock"] {
         assert_eq!(mode(&with_suffix(&store.path, suffix)), 0o600, "{suffix}");
     }
-    store.writer.copy_to(&with_suffix(&store.path, ".bak")).expect("copies");
+    store.copy_to(&with_suffix(&store.path, ".bak"));
     assert_eq!(mode(&with_suffix(&store.path, ".bak")), 0o600);
 }
 
@@ -60,13 +60,13 @@ fn tc_29_a_copy_goes_through_no_link() {
     for foretold in [copy.clone(), with_suffix(&copy, ".part")] {
         fs_err::os::unix::fs::symlink(victim.path(), foretold).expect("links");
     }
-    store.writer.copy_to(&copy).expect("copies");
+    store.copy_to(&copy);
     assert_eq!(fs_err::read_to_string(victim.path()).expect("reads"), "a year's work");
     assert!(!copy.is_symlink() && mode(&copy) == 0o600);
     let (hard, other) = (with_suffix(&store.path, ".bak2"), with_suffix(&store.path, ".other"));
     fs_err::write(&other, "a year's work").expect("writes");
     fs_err::hard_link(&other, with_suffix(&hard, ".part")).expect("links");
-    store.writer.copy_to(&hard).expect("copies");
+    store.copy_to(&hard);
     assert_eq!(fs_err::read_to_string(&other).expect("reads"), "a year's work");
 }
 

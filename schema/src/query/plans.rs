@@ -1,7 +1,7 @@
-//! How SQLite means to run the hot queries, for `doctor` and for the test that pins their indexes.
+//! How SQLite means to run the hot queries, for the test that pins their indexes.
 //! In goes nothing, out come plans as text. The queries themselves are not run.
 
-use super::{Reader, backlog, bm25, recency, vector};
+use super::{Reader, backlog, bm25, nearest, recency, vector};
 use crate::error::QueryError;
 use crate::postings;
 
@@ -16,7 +16,7 @@ const HOT: [(&str, &str); 11] = [
     ("embedding backlog of another model", backlog::OF_OTHER_MODEL),
     ("models in use", backlog::NEXT_MODEL),
     ("episodes of the current model", vector::CURRENT),
-    ("nearest codes", vector::NEAREST),
+    ("nearest codes", nearest::NEAREST),
 ];
 
 impl Reader {
@@ -36,3 +36,6 @@ impl Reader {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,12 +22,12 @@ impl Reader {
     ///
     /// # Errors
     /// What SQLite reports.
+    #[cfg(any(test, feature = "testing"))]
     pub fn episodes_of(&self, target: &ForgetTarget) -> Result<Vec<EpisodeId>, QueryError> {
         self.run("find what to forget", |db| of(db, target))
     }
 
-    /// The episodes that [`crate::Writer::forget`] would remove, newest first: all parts of the turns of
-    /// [`Reader::episodes_of`].
+    /// The episodes that [`crate::Writer::forget`] would remove, newest first: all parts of the turns that `target` is about.
     ///
     /// # Errors
     /// What SQLite reports.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::{REBUILDING, REBUILT, remove_with_companions};
+use super::{REBUILDING, REBUILT, io_error, remove_with_companions};
 use crate::copy::{beside, with_suffix};
+use crate::error::OpenError;
 use crate::system;
 use crate::units::UnixMillis;
 
@@ -18,14 +19,17 @@ const KEPT: usize = 3;
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 
 /// The damaged files that lie beside the database at `path`, oldest first, without their logs.
-pub fn set_aside_files(path: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = beside(path)
+///
+/// # Errors
+/// The file system's, where the folder can't be listed.
+pub fn set_aside_files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> = beside(path)?
         .into_iter()
         .filter(|(rest, _)| rest.starts_with(DAMAGED) && !COMPANIONS.iter().any(|suffix| rest.ends_with(suffix)))
         .map(|(_, file)| file)
         .collect();
     files.sort_unstable();
-    files
+    Ok(files)
 }
 
 /// Whether what follows the database's name says that a file is a damaged one, belongs to one, or was to take its place.
@@ -39,28 +43,36 @@ pub(crate) fn is_unfinished(name: &str) -> bool {
 }
 
 /// The name under which the database is set aside: by the log that was moved before this was killed, or by the moment.
-pub(super) fn name(path: &Path, now: UnixMillis) -> rusqlite::Result<PathBuf> {
-    let files = set_aside_files(path);
-    let orphan = beside(path).into_iter().find_map(|(rest, file)| {
+///
+/// # Errors
+/// [`OpenError`].
+pub(super) fn name(path: &Path, now: UnixMillis) -> Result<PathBuf, OpenError> {
+    let list = io_error("list what lies beside", path);
+    let files = set_aside_files(path).map_err(&list)?;
+    let orphan = beside(path).map_err(&list)?.into_iter().find_map(|(rest, file)| {
         let log = file.to_str()?.strip_suffix("-wal").map(PathBuf::from)?;
         (rest.starts_with(DAMAGED) && !files.contains(&log)).then_some(log)
     });
     if let Some(orphan) = orphan {
         return Ok(orphan);
     }
-    let moment: String =
-        Connection::open_in_memory()?.query_row("SELECT strftime('%Y%m%dT%H%M%SZ', :now / 1000, 'unixepoch')", [now], |row| {
-            row.get(0)
-        })?;
+    let moment = moment(now).map_err(OpenError::at(path, "set aside"))?;
     let named = with_suffix(path, &format!("{DAMAGED}{moment}"));
     // Two in a second are told apart.
-    let mut candidates = (1..).map(|number| match number {
-        1 => named.clone(),
-        _ => with_suffix(&named, &format!(".{number}")),
+    let numbered = (2..).map(|number| with_suffix(&named, &format!(".{number}")));
+    let mut candidates = std::iter::once(named.clone()).chain(numbered);
+    let free = candidates.find_map(|name| match name.try_exists() {
+        Ok(true) => None,
+        Ok(false) => Some(Ok(name)),
+        Err(error) => Some(Err(error)),
     });
-    Ok(candidates
-        .find(|name| matches!(name.try_exists(), Ok(false)))
-        .unwrap_or(named))
+    free.expect("invariant: there is no end of names").map_err(list)
+}
+
+fn moment(now: UnixMillis) -> rusqlite::Result<String> {
+    Connection::open_in_memory()?.query_row("SELECT strftime('%Y%m%dT%H%M%SZ', :now / 1000, 'unixepoch')", [now], |row| {
+        row.get(0)
+    })
 }
 
 /// Puts the database that is whole at `temporary` in the place of the damaged one at `path`, which goes to `aside`.
@@ -105,7 +117,7 @@ fn move_if_there(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 fn keep_few(path: &Path) -> io::Result<()> {
-    let files = set_aside_files(path);
+    let files = set_aside_files(path)?;
     for old in &files[..files.len().saturating_sub(KEPT)] {
         tracing::warn!(file = %old.display(), "an old damaged file is removed: three newer ones are kept");
         remove_with_companions(old)?;

@@ -192,7 +192,7 @@ fn tc_38_a_database_of_a_newer_version_gives_its_decisions_to_the_copy_before_it
     drop(db);
     let error = Writer::open(&path).expect_err("is refused").to_string();
     assert!(error.contains("`remembrancer restore --pre-migration`"), "{error}");
-    assert_eq!(crate::newest_before_migration(&path), Some(copy.clone()));
+    assert_eq!(crate::newest_before_migration(&path).expect("lists"), Some(copy.clone()));
     let newer = Contents::of(&path).expect("tells what it can");
     assert_eq!((newer.schema_version, newer.episodes), (crate::SCHEMA_VERSION + 1, 4));
     let restored = restore(&path, &copy, STAMPED).expect("restores");

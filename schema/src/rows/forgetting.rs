@@ -56,7 +56,7 @@ pub struct Forgotten {
     pub episodes: u64,
     /// Their turns, now tombstones.
     pub turn_uids: Vec<TurnUid>,
-    /// Whether the write-ahead log could be emptied; if not, a reader was busy, and [`crate::Writer::finish_forgetting`]
+    /// Whether the write-ahead log could be emptied, and no backup was being made; if not, [`crate::Writer::finish_forgetting`]
     /// has to run again before the forgotten bytes are gone from the disk.
     pub log_emptied: bool,
     /// Damaged files that had been set aside, and are removed, since what is forgotten may stand in them.

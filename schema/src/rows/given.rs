@@ -1,6 +1,8 @@
 //! Rows as they are handed to the writer: turns and episodes, sessions, source positions, recollection logs.
 //! Built by the processor and the daemon; the store checks nothing of their texts, which are redacted before.
 
+use std::sync::Arc;
+
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::{Deserialize, Serialize};
 
@@ -138,6 +140,26 @@ pub struct SessionKey {
     pub external_id: String,
 }
 
+/// Which project a turn belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProjectRef {
+    /// One that is stored.
+    Known(ProjectId),
+    /// The one that this tells of: it is looked for, or made, only where something of the turn is stored.
+    Told(Arc<ToldProject>),
+}
+
+/// What tells which project a folder belongs to, redacted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldProject {
+    /// Keys, the most telling first; never empty.
+    pub keys: Vec<String>,
+    /// The name shown to people.
+    pub name: String,
+    /// The project's folder.
+    pub root: String,
+}
+
 /// A turn as it stands now: episodes of this turn that are stored and not listed here are deleted,
 /// and an empty list retires the turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,7 +173,7 @@ pub struct TurnUpsert {
     /// Git branch at that turn.
     pub git_branch: Option<String>,
     /// The project that `cwd` was resolved to.
-    pub project: Option<ProjectId>,
+    pub project: Option<ProjectRef>,
     /// The parts of the turn; none where nothing of it may be remembered: what was stored of it goes then.
     pub episodes: Vec<NewEpisode>,
 }

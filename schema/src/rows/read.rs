@@ -142,6 +142,8 @@ pub struct IngestOutcome {
     pub tombstoned: u64,
     /// Ones that the user excluded.
     pub excluded: u64,
+    /// The projects of which something was handed in that may be stored, each once.
+    pub projects: Vec<ProjectId>,
 }
 
 /// How large the database is.

@@ -9,7 +9,7 @@ fn closed() -> (tempfile::TempDir, std::path::PathBuf) {
     let mut store = Store::new();
     store.fill(&["the parser drops the last line", "the cache answers twice"]);
     store.embed();
-    store.writer.copy_to(&path).expect("copies");
+    store.copy_to(&path);
     (folder, path)
 }
 

@@ -81,6 +81,7 @@ impl Writer {
     ///
     /// # Errors
     /// What SQLite reports.
+    #[cfg(any(test, feature = "testing"))]
     pub fn include_session(&mut self, session: &SessionKey) -> Result<u64, QueryError> {
         let choice = Choice::IncludeSession {
             agent: session.agent.clone(),
@@ -122,7 +123,7 @@ pub(super) fn erase(db: &Connection, session: &SessionKey) -> rusqlite::Result<u
     let hidden: Vec<(EpisodeId, Option<SessionId>)> = statement
         .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<Result<_, _>>()?;
-    let mut erased = 0;
+    let (mut erased, any) = (0, !hidden.is_empty());
     for (episode, heir) in hidden {
         if let Some(heir) = heir {
             hand_over(db, episode, heir)?;
@@ -131,7 +132,9 @@ pub(super) fn erase(db: &Connection, session: &SessionKey) -> rusqlite::Result<u
             erased += 1;
         }
     }
-    show_uncovered(db)?;
+    if any {
+        show_uncovered(db)?;
+    }
     db.prepare_cached("UPDATE sessions SET title = NULL, cwd = NULL, git_branch = NULL WHERE id = :id AND excluded = 1")?
         .execute([id])?;
     Ok(erased)

@@ -20,7 +20,7 @@ pub(super) const UNSCRUBBED: &str = "unscrubbed";
 
 impl Writer {
     /// Forgets whole turns for good: their uids become tombstones, and no byte of their text is left in the database, in
-    /// its log, or in the copies that migrations made. The terms of logged recollections go too, since they may repeat
+    /// its log, or in our copies (`kept.rs`). The terms of logged recollections go too, since they may repeat
     /// what was said, and so do the titles of the sessions touched, for good.
     ///
     /// # Errors
@@ -43,7 +43,8 @@ impl Writer {
             let detail = format!("{prefix} names {} episodes, not one", turns.len());
             return Err(QueryError::Invalid { act: ACT, detail });
         }
-        let set_aside_removed = set_aside_files(&self.path).len();
+        // What can't be listed now is told of once the copies are cleaned.
+        let set_aside_removed = set_aside_files(&self.path).map_or(0, |files| files.len());
         let choice = replay::forgotten(&turns, now);
         let episodes = self.decide(ACT, choice, |db| {
             let touched = remove_turns(db, &turns, |turn| bury(db, turn, now))?;
@@ -59,8 +60,8 @@ impl Writer {
         })
     }
 
-    /// Ends what [`Writer::forget`] began, where it did not come to its end: a reader kept the log, or the process was
-    /// killed. Gives whether nothing of the forgotten is left on the disk. Nothing to do is `true`.
+    /// Ends what [`Writer::forget`] began, where it did not come to its end: a reader kept the log, a backup was being made,
+    /// or the process was killed. Gives whether nothing of the forgotten is left on the disk. Nothing to do is `true`.
     ///
     /// # Errors
     /// What SQLite reports; a copy of the database that can neither be rewritten nor removed. The database itself and the other
@@ -73,15 +74,16 @@ impl Writer {
         let unwanted = Unwanted::of(&self.db).map_err(&failed)?;
         // What is in use comes first: a copy that can't be rewritten now keeps nothing in the database.
         let log_emptied = self.scrub().and_then(|()| empty_log(&self.db)).map_err(&failed)?;
-        forget_in_copies(&self.path, &unwanted, spared).map_err(|source| QueryError::Invalid {
+        let out_of_copies = forget_in_copies(&self.path, &unwanted, spared).map_err(|source| QueryError::Invalid {
             act: "have the forgotten leave the copies of the database; it is tried again",
             detail: source.to_string(),
         })?;
-        if log_emptied {
+        let finished = log_emptied && out_of_copies;
+        if finished {
             note(&self.db, None).map_err(&failed)?;
             empty_log(&self.db).map_err(&failed)?;
         }
-        Ok(log_emptied)
+        Ok(finished)
     }
 
     /// Removes what deleting alone leaves: tokens in the index's segments, and freed pages.

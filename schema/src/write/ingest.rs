@@ -13,16 +13,16 @@ use rusqlite::Connection;
 
 pub(crate) use content::content_hash;
 use content::{Content, Texts, goes_further, texts_of};
-use episodes::{Stored, is_copied, stored_episodes};
+use episodes::{InProject, Stored, is_copied, stored_episodes};
 pub(super) use retirement::hand_over;
 use sessions::Session;
 pub(super) use sessions::session_id;
 
 use super::exclusion::{covers, excluded_paths};
-use super::{Writer, embeddings, forget, index, sources};
+use super::{Writer, embeddings, forget, index, projects, sources};
 use crate::error::QueryError;
-use crate::ids::{SessionId, SourceId, TurnUid};
-use crate::rows::{IngestBatch, IngestOutcome, NewEpisode, SessionKey, TurnUpsert};
+use crate::ids::{ProjectId, SessionId, SourceId, TurnUid};
+use crate::rows::{IngestBatch, IngestOutcome, NewEpisode, ProjectRef, SessionKey, TurnUpsert};
 
 impl Writer {
     /// Stores one pass over one source.
@@ -82,6 +82,8 @@ struct Pass<'a, 't> {
     /// Bytes kept free for the embedding of a new episode.
     room: i64,
     sessions: BTreeMap<&'a SessionKey, Session<'a>>,
+    /// What was told of projects, and which they are.
+    projects: BTreeMap<&'a [String], ProjectId>,
     outcome: IngestOutcome,
 }
 
@@ -109,6 +111,7 @@ impl<'a, 't> Pass<'a, 't> {
             any_retired: db.prepare_cached("SELECT 1 FROM retired_turns")?.exists([])?,
             room: embeddings::embedding_size(db)?,
             sessions: BTreeMap::new(),
+            projects: BTreeMap::new(),
             outcome: IngestOutcome::default(),
         })
     }
@@ -134,18 +137,43 @@ impl<'a, 't> Pass<'a, 't> {
             self.retire_visible(session, &stored)?;
             return self.claim_turn(turn.turn_uid);
         }
+        let project = self.project(turn)?;
         if !turn.episodes.is_empty() {
-            self.session(&turn.session)?.latest = Some(turn);
+            self.session(&turn.session)?.latest = Some((turn, project));
         }
         for episode in &turn.episodes {
+            let turn = InProject { turn, project };
             self.episode(turn, session, episode, stored.iter().find(|stored| stored.uid == episode.uid))?;
         }
         self.retire_parts(turn, session, &stored)
     }
 
+    /// The project of a turn of which something may be stored: of one that is kept out not even the folder's name is kept.
+    fn project(&mut self, turn: &'a TurnUpsert) -> rusqlite::Result<Option<ProjectId>> {
+        let told = match &turn.project {
+            Some(project) if !turn.episodes.is_empty() => project,
+            _ => return Ok(None),
+        };
+        let project = match told {
+            ProjectRef::Known(project) => *project,
+            ProjectRef::Told(told) => match self.projects.get(told.keys.as_slice()) {
+                Some(project) => *project,
+                None => {
+                    let project = projects::resolve(self.db, &told.keys, &told.name, Some(&told.root), self.batch.now)?;
+                    self.projects.insert(&told.keys, project);
+                    project
+                }
+            },
+        };
+        if !self.outcome.projects.contains(&project) {
+            self.outcome.projects.push(project);
+        }
+        Ok(Some(project))
+    }
+
     fn episode(
         &mut self,
-        turn: &TurnUpsert,
+        turn: InProject<'_>,
         session: SessionId,
         episode: &'a NewEpisode,
         stored: Option<&Stored>,

@@ -84,7 +84,8 @@ impl Writer {
                 tracing::warn!(%error, "a copy of the database still holds what you forgot; it is tried again");
             }
             // Where another program reads the log, or a copy can't be rewritten now, upkeep ends it.
-            forget::note(&self.db, (!emptied || cleaned.is_err()).then_some(spared)).map_err(&sqlite)?;
+            let finished = emptied && cleaned.is_ok_and(|done| done);
+            forget::note(&self.db, (!finished).then_some(spared)).map_err(&sqlite)?;
         }
         self.journal.skip_to(followed);
         let news = told.news(&self.db).map_err(&sqlite)?;

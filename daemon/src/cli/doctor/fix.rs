@@ -109,7 +109,13 @@ fn half_written_files(places: &Places, dry_run: bool) -> Vec<Repair> {
         // One of the future is as young: the clock was set back.
         modified.is_ok_and(|modified: SystemTime| modified.elapsed().is_ok_and(|age| age >= WRITING))
     };
-    let found = half_written(&places.database_file()).into_iter();
+    let found = match half_written(&places.database_file()) {
+        Ok(found) => found.into_iter(),
+        Err(error) => {
+            let why = "it can't be told whether something was left half written";
+            return vec![Repair::failed(MEMORY, why, with_causes(&error))];
+        }
+    };
     let found = found.filter(|path| is_left(path) && !is_of_the_living(path));
     let repair = |path: std::path::PathBuf| {
         let found = format!("{} was left half written", path.display());

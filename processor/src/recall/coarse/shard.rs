@@ -1,6 +1,7 @@
 //! The codes of one project, and the scan for those of least Hamming distance.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use pulp::Arch;
 use remembrancer_schema::EpisodeId;
@@ -31,8 +32,15 @@ impl Shard {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.blocks.is_empty()
+    /// How many blocks of codes there are.
+    pub(super) fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// How many codes there are.
+    #[cfg(test)]
+    pub(super) fn codes(&self) -> usize {
+        self.blocks.iter().map(|block| block.ids.len()).sum()
     }
 
     /// Adds a code. Its episode must not be in the shard.
@@ -45,14 +53,14 @@ impl Shard {
         block.codes.extend(to_words(code, self.words));
     }
 
-    /// Takes these episodes out: the last code of all fills each hole.
-    pub(super) fn remove(&mut self, ids: &HashSet<EpisodeId>) {
+    /// Takes out of these blocks the episodes that `is_meant`: the last code of all fills each hole. Later blocks must have been through.
+    pub(super) fn remove(&mut self, blocks: Range<usize>, is_meant: impl Fn(EpisodeId) -> bool) {
         let holes = |block: &Block| -> Vec<usize> {
             let places = block.ids.iter().enumerate().rev();
-            places.filter(|(_, id)| ids.contains(id)).map(|(place, _)| place).collect()
+            places.filter(|(_, id)| is_meant(**id)).map(|(place, _)| place).collect()
         };
         // From the end, so that what fills a hole is never itself to be removed.
-        for index in (0..self.blocks.len()).rev() {
+        for index in (blocks.start..blocks.end.min(self.blocks.len())).rev() {
             for place in holes(&self.blocks[index]) {
                 self.fill(index, place);
             }

@@ -60,6 +60,40 @@ fn a_replaced_or_removed_code_is_not_found_under_its_old_value() {
 }
 
 #[test]
+fn a_removal_takes_short_steps_and_leaves_what_stays() {
+    const MEANT: i64 = 7;
+    // Four shards, of which one is larger than a step, and ids that are not in order in any.
+    let all = 40 * 4_096;
+    let mut index = index((0..all).map(|number| {
+        let id = number * 31 % all;
+        (id, Some(id % 2 * (1 + id % 3)), id as u64)
+    }));
+    let before = index.len();
+    let meant: Vec<EpisodeId> = (0..all).filter(|id| id % MEANT == 0).map(EpisodeId).collect();
+    let mut removal = index.begin_removal(&CodeIndex::wanted(&meant));
+    let mut steps = 1;
+    while index.go_on(&mut removal) {
+        steps += 1;
+    }
+    assert!(steps >= 3, "not all at once: {steps}");
+    assert_eq!(index.len(), before - meant.len());
+    for id in (0..all).step_by(4_099) {
+        let found = nearest(&index, id as u64, 1, Shards::Only(Some(ProjectId(id % 2 * (1 + id % 3)))));
+        assert_eq!(found == [id], id % MEANT != 0, "{id}");
+    }
+    let stored: usize = index.shards.values().map(Shard::codes).sum();
+    assert_eq!(stored, index.len());
+}
+
+#[test]
+fn a_removal_of_what_is_not_there_takes_no_step() {
+    let mut index = index((0..100).map(|id| (id, None, 0)));
+    let mut removal = index.begin_removal(&CodeIndex::wanted(&[EpisodeId(900), EpisodeId(-1)]));
+    assert!(!index.go_on(&mut removal));
+    assert_eq!(index.len(), 100);
+}
+
+#[test]
 fn a_prompt_of_another_dimension_has_no_neighbours() {
     let found = index([(1, None, 0)]).nearest(&Embedding::from_unit(vec![1.0]), 5, Shards::All, &HashSet::new());
     assert_eq!(found, []);

@@ -21,11 +21,18 @@ pub(super) struct Stored {
     pub(super) hidden: bool,
 }
 
+/// A turn of which something is stored, and its project.
+#[derive(Clone, Copy)]
+pub(super) struct InProject<'t> {
+    pub(super) turn: &'t TurnUpsert,
+    pub(super) project: Option<ProjectId>,
+}
+
 impl<'a> Pass<'a, '_> {
     /// Notes that a session has a copy of another's episode.
     pub(super) fn copy(
         &mut self,
-        turn: &TurnUpsert,
+        turn: InProject<'_>,
         session: SessionId,
         stored: &Stored,
         content: &Content<'a>,
@@ -60,8 +67,8 @@ impl<'a> Pass<'a, '_> {
     }
 
     /// Stores an episode that is new.
-    pub(super) fn insert(&mut self, turn: &TurnUpsert, session: SessionId, content: &Content<'a>) -> rusqlite::Result<()> {
-        let episode = content.episode;
+    pub(super) fn insert(&mut self, turn: InProject<'_>, session: SessionId, content: &Content<'a>) -> rusqlite::Result<()> {
+        let (InProject { turn, project }, episode) = (turn, content.episode);
         // Without RETURNING, for which SQLite makes a table of its own at each call.
         self.db
             .prepare_cached(
@@ -71,7 +78,7 @@ impl<'a> Pass<'a, '_> {
                      :importance, :rule, :created, :now, :created, :hash, zeroblob(:room))",
             )?
             .execute(named_params! {
-                ":uid": episode.uid, ":turn_uid": turn.turn_uid, ":session": session, ":project": turn.project,
+                ":uid": episode.uid, ":turn_uid": turn.turn_uid, ":session": session, ":project": project,
                 ":source": self.source, ":generation": self.batch.source.generation, ":origin": episode.origin,
                 ":turn": episode.turn, ":part": episode.part, ":importance": episode.importance,
                 ":rule": episode.importance_rule, ":created": episode.created_at, ":now": self.batch.now,
@@ -87,13 +94,13 @@ impl<'a> Pass<'a, '_> {
                 ":id": id, ":cwd": turn.cwd, ":branch": turn.git_branch,
                 ":prompt": episode.prompt, ":answer": episode.answer, ":facets": content.facets,
             })?;
-        self.index.insert(id, indexed(episode, turn.project));
+        self.index.insert(id, indexed(episode, project));
         Ok(())
     }
 
     /// Replaces an episode's text, whosever it is; its project only where it had none, since its folder may be told late.
-    pub(super) fn replace(&mut self, turn: &TurnUpsert, stored: &Stored, content: &Content<'a>) -> rusqlite::Result<()> {
-        let episode = content.episode;
+    pub(super) fn replace(&mut self, turn: InProject<'_>, stored: &Stored, content: &Content<'a>) -> rusqlite::Result<()> {
+        let (InProject { turn, project }, episode) = (turn, content.episode);
         self.db
             .prepare_cached(
                 "UPDATE episodes SET importance = :importance, importance_rule = :rule, updated_at = :now, content_hash = :hash,
@@ -103,7 +110,7 @@ impl<'a> Pass<'a, '_> {
             )?
             .execute(named_params! {
                 ":id": stored.id, ":importance": episode.importance, ":rule": episode.importance_rule,
-                ":now": self.batch.now, ":hash": content.hash, ":project": turn.project,
+                ":now": self.batch.now, ":hash": content.hash, ":project": project,
             })?;
         self.db
             .prepare_cached(
@@ -119,8 +126,7 @@ impl<'a> Pass<'a, '_> {
             return Ok(());
         }
         self.index.remove(stored.id);
-        self.index
-            .insert(stored.id, indexed(episode, stored.project.or(turn.project)));
+        self.index.insert(stored.id, indexed(episode, stored.project.or(project)));
         Ok(())
     }
 }

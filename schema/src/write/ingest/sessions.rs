@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use super::Pass;
-use crate::ids::SessionId;
+use crate::ids::{ProjectId, SessionId};
 use crate::rows::{SessionKey, SessionUpdate, TurnUpsert};
 
 /// A session of this pass.
@@ -11,8 +11,8 @@ use crate::rows::{SessionKey, SessionUpdate, TurnUpsert};
 pub(super) struct Session<'a> {
     pub(super) id: SessionId,
     pub(super) excluded: bool,
-    /// The last turn of this batch: what the session's row is about.
-    pub(super) latest: Option<&'a TurnUpsert>,
+    /// The last turn of this batch and its project: what the session's row is about.
+    pub(super) latest: Option<(&'a TurnUpsert, Option<ProjectId>)>,
 }
 
 impl<'a> Pass<'a, '_> {
@@ -60,8 +60,8 @@ impl<'a> Pass<'a, '_> {
     /// Tells the sessions' rows of their last turns.
     pub(super) fn update_sessions(&self) -> rusqlite::Result<()> {
         for session in self.sessions.values() {
-            if let Some(turn) = session.latest {
-                update_session(self.db, session.id, turn)?;
+            if let Some((turn, project)) = session.latest {
+                update_session(self.db, session.id, turn, project)?;
             }
         }
         Ok(())
@@ -82,7 +82,7 @@ pub(in crate::write) fn session_id(db: &Connection, key: &SessionKey) -> rusqlit
     }
 }
 
-fn update_session(db: &Connection, id: SessionId, turn: &TurnUpsert) -> rusqlite::Result<()> {
+fn update_session(db: &Connection, id: SessionId, turn: &TurnUpsert, project: Option<ProjectId>) -> rusqlite::Result<()> {
     let first = turn.episodes.iter().map(|episode| episode.created_at).min();
     db.prepare_cached(
         "UPDATE sessions SET cwd = coalesce(:cwd, cwd), git_branch = coalesce(:branch, git_branch),
@@ -90,7 +90,7 @@ fn update_session(db: &Connection, id: SessionId, turn: &TurnUpsert) -> rusqlite
          WHERE id = :id",
     )?
     .execute(named_params! {
-        ":id": id, ":cwd": turn.cwd, ":branch": turn.git_branch, ":project": turn.project, ":first": first,
+        ":id": id, ":cwd": turn.cwd, ":branch": turn.git_branch, ":project": project, ":first": first,
     })?;
     Ok(())
 }

@@ -30,7 +30,7 @@ fn several_passes_are_stored_in_their_order_or_none_is() {
         [outcome(|it| it.added = 1), outcome(|it| (it.unchanged, it.added) = (1, 1))]
     );
     let (sound, mut broken) = (batch(vec![turn(2, "s", &["three"])]), batch(vec![turn(3, "s", &["four"])]));
-    broken.turns[0].project = Some(ProjectId(99));
+    broken.turns[0].project = Some(crate::ProjectRef::Known(ProjectId(99)));
     store
         .writer
         .ingest_all([&sound, &broken])

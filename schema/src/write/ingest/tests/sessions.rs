@@ -178,3 +178,37 @@ fn projects_scope_the_search() {
     assert_eq!(found(Scope::Project(Some(project))), [store.id(1, 0)]);
     assert_eq!(found(Scope::Project(None)), [store.id(2, 0)]);
 }
+
+#[test]
+fn what_tells_of_a_project_is_stored_only_with_something_of_the_turn() {
+    let told = |folder: &str| {
+        Some(crate::ProjectRef::Told(std::sync::Arc::new(crate::ToldProject {
+            keys: vec![format!("url:{folder}"), format!("cwd:{folder}")],
+            name: folder.to_owned(),
+            root: folder.to_owned(),
+        })))
+    };
+    let in_folder = |number: u8, session: &str, folder: &str| TurnUpsert {
+        cwd: Some(folder.to_owned()),
+        project: told(folder),
+        ..turn(number, session, &["prompt"])
+    };
+    let mut store = Store::new();
+    store.writer.exclude_path("/secret", UnixMillis(1)).expect("excludes");
+    store.writer.exclude_session(&session("guarded")).expect("excludes");
+    let turns = vec![in_folder(1, "one", "/secret/x"), in_folder(2, "guarded", "/hidden")];
+    let outcome = store.writer.ingest(&batch(turns)).expect("stores");
+    assert_eq!((outcome.excluded, outcome.projects.as_slice()), (2, &[][..]));
+    assert_eq!(store.reader().projects().expect("reads"), []);
+    let keys: i64 = store
+        .writer
+        .db
+        .query_row("SELECT count(*) FROM project_aliases", [], |row| row.get(0))
+        .expect("counts");
+    assert_eq!(keys, 0);
+    let turns = vec![in_folder(3, "one", "/open"), in_folder(4, "one", "/open")];
+    let outcome = store.writer.ingest(&batch(turns)).expect("stores");
+    let project = store.reader().project_by_key("cwd:/open").expect("reads").expect("is stored");
+    assert_eq!(outcome.projects, [project]);
+    assert_eq!(row(&store, 4).project, Some(project));
+}

@@ -1,6 +1,6 @@
 //! The plans of the hot queries, pinned: a lost index fails here.
 
-use remembrancer_schema::{Reader, Writer};
+use crate::{Reader, Writer};
 
 #[test]
 fn hot_queries_have_their_indexes() {
