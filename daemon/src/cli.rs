@@ -10,15 +10,20 @@ mod forget;
 mod install;
 mod instruct;
 mod itself;
+mod listing;
+mod narrowing;
 mod output;
 mod recall;
 mod restore;
 mod run;
 mod samples;
+mod search;
 mod selection;
+mod show;
 mod status;
 mod steer;
 mod surroundings;
+mod terminal;
 mod try_it;
 mod why;
 
@@ -67,8 +72,14 @@ enum Command {
     Recall(recall::RecallArguments),
     /// Say why the last prompt got what it got, or nothing.
     Why(why::WhyArguments),
-    /// Show the whole of one episode.
-    Show(why::ShowArguments),
+    /// Search what is remembered, by words and by meaning.
+    Search(search::SearchArguments),
+    /// Show the whole of one episode, or of its session.
+    Show(show::ShowArguments),
+    /// List what was asked, by time.
+    Timeline(listing::TimelineArguments),
+    /// List the sessions, the one last at work first.
+    Sessions(listing::SessionsArguments),
     /// Say how the daemon is and what the memory holds.
     Status(status::StatusArguments),
     /// Prove that everything works, from the daemon to what each agent's model sees.
@@ -131,7 +142,10 @@ fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
         Command::Instruct(arguments) => instruct::run(&arguments, &surroundings),
         Command::Recall(arguments) => recall::run(&arguments, &surroundings),
         Command::Why(arguments) => why::run(&arguments, &surroundings),
-        Command::Show(arguments) => why::show(&arguments, &surroundings),
+        Command::Search(arguments) => search::run(&arguments, &surroundings),
+        Command::Show(arguments) => show::run(&arguments, &surroundings),
+        Command::Timeline(arguments) => listing::timeline(&arguments, &surroundings),
+        Command::Sessions(arguments) => listing::sessions(&arguments, &surroundings),
         Command::Status(arguments) => status::run(&arguments, &surroundings),
         Command::Doctor(arguments) => doctor::run(&arguments, &surroundings),
         Command::Eval(arguments) => eval::run(&arguments, &surroundings),

@@ -2,12 +2,17 @@
 //! a [`Reader`] or a [`Writer`] that gives JSON, used by the daemon's server and, where no daemon runs, by the command
 //! line itself.
 
+mod came_from;
 mod forget;
+mod listing;
+mod looking;
 mod recall;
+mod search;
+mod show;
 
 use jiff::Timestamp;
 use remembrancer_hooks::protocol;
-use remembrancer_processor::ingest::{RULES, redact, redact_episode, redact_folder};
+use remembrancer_processor::ingest::{RULES, redact, redact_folder};
 use remembrancer_schema::{
     EpisodeText, InstructionFile, LoggedCandidate, Pause, QueryError, Reader, RedactionState, SHORTEST_PREFIX, SessionKey,
     UnixMillis, Writer,
@@ -17,7 +22,10 @@ use serde_json::{Value, json};
 use crate::{backups, drift, recovery};
 
 pub(crate) use forget::{forget, forget_preview, forget_target};
+pub(crate) use listing::{sessions, timeline};
 pub(crate) use recall::{Offline, in_scope};
+pub(crate) use search::{SearchSources, search, search_offline, to_embed};
+pub(crate) use show::{session, show};
 
 /// The counter of what [`include`] asked for: that all transcripts are read again, since what was written under an exclusion
 /// was passed over. Kept in the store, so that it is done though no daemon runs, or one is stopped meanwhile.
@@ -88,16 +96,6 @@ fn candidate_json(candidate: &LoggedCandidate, text: Option<&EpisodeText>) -> Va
         "shown": candidate.position,
         "dropped": candidate.gate,
     })
-}
-
-/// The whole of the episode whose id begins with `id`; looking at it counts as a use.
-///
-/// # Errors
-/// [`ControlError`].
-pub(crate) fn show(reader: &Reader, id: &str) -> Result<(Value, remembrancer_schema::EpisodeId), ControlError> {
-    let mut text = find(reader, id)?;
-    redact_episode(&mut text);
-    Ok((episode_json(&text), text.id))
 }
 
 /// The one episode whose id begins with `id`.

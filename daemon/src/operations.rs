@@ -5,16 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use remembrancer_hooks::clock::BUDGET;
-use remembrancer_hooks::protocol::{Answer, ForgetTarget, InstructionFile, Reply, Request};
+use remembrancer_hooks::protocol::{Answer, ForgetTarget, InstructionFile, Reply, Request, SearchRequest};
+use remembrancer_processor::Deadline;
 use remembrancer_processor::ingest::Agent;
+use remembrancer_processor::recall::Degradation;
 use remembrancer_schema::{Damage, OpenError, QueryError, Reader, SessionKey, UnixMillis};
 use serde_json::{Value, json};
 
 use crate::backups::{BackupError, Backups};
 use crate::causes::with_causes;
 use crate::clock;
-use crate::control::{self, ControlError};
+use crate::control::{self, ControlError, SearchSources};
 use crate::counts::Count;
+use crate::embedder::ModelState;
 use crate::guarded;
 use crate::instructions::Refresher;
 use crate::mailbox::Mailbox;
@@ -27,6 +30,13 @@ use crate::threads::Panicked;
 
 /// How long a request to forget waits for what stands in the transcripts and is not read yet.
 const CATCH_UP: Duration = Duration::from_secs(3);
+
+/// How long a search waits for its query's embedding, which takes a while where the model is being loaded: less than whoever asks
+/// waits for the reply.
+const EMBEDDING_PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long a look at a transcript is waited for.
+const FILE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Performs requests.
 pub(crate) struct Operations {
@@ -75,6 +85,10 @@ impl Operations {
             Request::Flush => self.flush().await,
             Request::Why { session } => self.read(move |reader| control::why(reader, session.as_deref())).await,
             Request::Show { id } => self.show(id).await,
+            Request::Session { id, after } => self.read(move |reader| control::session(reader, &id, after.as_deref())).await,
+            Request::Search(request) => self.search(request).await,
+            Request::Sessions(request) => self.read(move |reader| control::sessions(reader, &request)).await,
+            Request::Timeline(request) => self.read(move |reader| control::timeline(reader, &request)).await,
             Request::Pause { until_ms } => self.pause(until_ms.map(UnixMillis)).await,
             Request::Resume => self.resume().await,
             Request::Changed { agent, transcript } => {
@@ -123,17 +137,54 @@ impl Operations {
     }
 
     async fn show(&self, id: String) -> Result<Value, Refusal> {
-        let (value, episode) = self.background.call(move |reader| control::show(reader, &id)).await??;
+        let shown = self.read(move |reader| control::show(reader, &id)).await?;
+        let id = shown.id;
         // To look at an episode is to use it.
         let used = self
             .recaller
             .writer
-            .call(move |writer| writer.record_use(episode, clock::now()))
+            .call(move |writer| writer.record_use(id, clock::now()))
             .await?;
         if let Err(error) = used {
             tracing::warn!(error = %with_causes(&error), "a use could not be counted");
         }
-        Ok(value)
+        // The file system may take its time, and holds up nobody here, not even who asked.
+        let origin = shown.origin.clone();
+        let looked = tokio::time::timeout(FILE_PATIENCE, tokio::task::spawn_blocking(move || origin.look())).await;
+        let transcript = match looked {
+            Ok(Ok(transcript)) => transcript,
+            Ok(Err(_)) | Err(_) => shown.origin.unseen(),
+        };
+        Ok(shown.with(transcript))
+    }
+
+    /// Searches as a person asks for it, and leaves no trace.
+    async fn search(&self, request: SearchRequest) -> Result<Value, Refusal> {
+        let embedding = match control::to_embed(&request) {
+            None => Err(Degradation::NoModel),
+            Some(text) => {
+                let mut pending = self.recaller.embedder.ask(text, Deadline::after(EMBEDDING_PATIENCE));
+                tokio::task::spawn_blocking(move || pending.wait(EMBEDDING_PATIENCE))
+                    .await
+                    .map_err(|_| NoAnswer::Closed)?
+            }
+        };
+        let model_id = match self.recaller.embedder.state() {
+            ModelState::Ready(model) => model.model_id().to_owned(),
+            ModelState::Loading | ModelState::Failed(_) => String::new(),
+        };
+        let codes = self.recaller.codes.clone();
+        self.read(move |reader| {
+            let sources = SearchSources {
+                reader,
+                codes: codes.index(),
+                model_id: &model_id,
+                embedding,
+                now: clock::now(),
+            };
+            control::search(sources, &request)
+        })
+        .await
     }
 
     async fn pause(&self, until: Option<UnixMillis>) -> Result<Value, Refusal> {

@@ -2,6 +2,7 @@
 //! an appended line costs that line alone. A restart begins again where the oldest open turn begins.
 
 mod beside;
+mod place;
 mod seen;
 
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -13,6 +14,7 @@ use remembrancer_processor::ingest::{
 use remembrancer_schema::{ByteOffset, Layout, NewEpisode, ProblemCount, SourcePosition, SourceUpdate, Unread};
 
 use beside::beside;
+pub(crate) use place::place_of;
 use seen::Seen;
 
 use crate::scan::{self, Continuity, FileStat, Fingerprints, KnownFile};

@@ -5,6 +5,7 @@ mod files;
 mod process;
 pub(crate) mod service_manager;
 mod socket;
+mod terminal;
 
 pub(crate) use files::{
     allowed_watches, identity, is_limit_of_watches, is_socket, mode, names, opening, other_than_a_file, owner, permissions, room,
@@ -14,3 +15,4 @@ pub(crate) use process::{
     terminate, user_id,
 };
 pub(crate) use socket::{HeldListener, Listener, Stream, is_answered, peer};
+pub(crate) use terminal::columns;

@@ -7,10 +7,12 @@
 use std::error::Error;
 use std::fmt;
 
+mod browsing;
 mod limits;
 mod reply;
 mod request;
 
+pub use browsing::{Narrowing, SearchMode, SearchRequest, SessionsRequest, TimelineRequest};
 pub use limits::{MAX_ID_BYTES, MAX_PATH_BYTES};
 pub use reply::{Answer, RecallReply, Reply, Shown, Stage};
 pub use request::{ForgetTarget, InstructionFile, PROBE_SESSION, RecallRequest, Request};

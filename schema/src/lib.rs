@@ -77,15 +77,16 @@ pub use kept::{
     remove_copy, remove_half_written,
 };
 pub use parting::{PARTING, is_written_in_place, part_database, part_file};
-pub use query::{Bm25Hits, FieldWeights, Reader, SHORTEST_PREFIX, Scope};
+pub use query::{Bm25Hits, EpisodeIds, FieldWeights, Reader, SHORTEST_PREFIX, Scope};
 pub use recovery::{Recovery, open_or_rebuild, set_aside_and_rebuild, set_aside_files};
 pub use redaction::{RedactionRules, RedactionState};
 pub use restore::{RestoreError, Restored, restore};
 pub use rows::{
-    BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeText, Facets, ForgetTarget, Forgotten, Importance, IngestBatch,
-    IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount, ProjectRef,
-    RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, Showing, SourcePosition, SourceProblem, SourceRow, SourceUpdate,
-    Space, StoreStats, StoredEpisode, TargetedEpisode, ToldProject, TurnUpsert, Unread,
+    BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeFilter, EpisodeText, Facets, ForgetTarget, Forgotten, Importance,
+    IngestBatch, IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount,
+    ProjectRef, RecollectionLog, RecollectionUse, SessionKey, SessionRow, SessionUpdate, Showing, SourcePosition, SourceProblem,
+    SourceRow, SourceUpdate, Space, StoreStats, StoredEpisode, TargetedEpisode, ToldProject, TurnPlace, TurnRow, TurnUpsert,
+    Unread,
 };
 pub use sqlite_error::SqliteError;
 #[cfg(any(test, feature = "testing"))]

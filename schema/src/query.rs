@@ -26,16 +26,21 @@ mod recency;
 mod recollections;
 mod redaction;
 mod retention;
+mod session_list;
+mod session_turns;
 mod sessions;
 pub(crate) mod settings;
 mod sources;
 mod stats;
 mod stored;
 pub(crate) mod targets;
+mod timeline;
 mod vector;
+mod within;
 
 pub use bm25::{Bm25Hits, FieldWeights};
 pub use targets::SHORTEST_PREFIX;
+pub use within::EpisodeIds;
 
 /// Virtual-machine steps between two looks at the deadline: some tens of microseconds of work.
 const STEPS_BETWEEN_CHECKS: i32 = 1_000;

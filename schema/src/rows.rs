@@ -1,10 +1,12 @@
 //! What goes into the store and what comes out, as plain structs without behaviour.
 //! What ingest hands over, what readers get, and what forgetting is about. No SQL and no file is touched here.
 
+mod browsing;
 mod forgetting;
 mod given;
 mod read;
 
+pub use browsing::{EpisodeFilter, SessionRow, TurnPlace, TurnRow};
 pub use forgetting::{ForgetTarget, Forgotten, TargetedEpisode};
 pub use given::{
     EmbeddedEpisode, Facets, Importance, IngestBatch, InstructionFile, LoggedCandidate, NewEpisode, Origin, Pause, ProblemCount,

@@ -12,6 +12,7 @@ mod archives;
 mod as_transcripts;
 mod backups;
 mod bad_input;
+mod browsing;
 mod budget;
 mod cli;
 mod damage;

@@ -106,6 +106,36 @@ fn moment(text: &str) -> Result<UnixMillis, String> {
     }
 }
 
+/// A moment, or how long ago it was.
+#[derive(Debug, Clone)]
+pub(super) enum When {
+    /// At that moment.
+    At(UnixMillis),
+    /// So long before now.
+    Ago(Span),
+}
+
+impl When {
+    /// The moment, as seen from `now`.
+    ///
+    /// # Errors
+    /// Where that is longer ago than any calendar tells.
+    pub(super) fn before(&self, now: UnixMillis) -> Result<UnixMillis, CliError> {
+        match self {
+            Self::At(at) => Ok(*at),
+            Self::Ago(span) => before_now(span, now),
+        }
+    }
+}
+
+/// A date, a time, or how long ago, as a person writes it.
+pub(super) fn when(text: &str) -> Result<When, String> {
+    let told = moment(text).map(When::At).or_else(|_| while_ago(text).map(When::Ago));
+    told.map_err(|_| {
+        "write a date such as 2026-03-01, a time such as 2026-03-01T14:30, or how long ago, such as 2h or 3d".to_owned()
+    })
+}
+
 fn while_ago(text: &str) -> Result<Span, String> {
     match text.trim().parse::<Span>() {
         Ok(span) if span.is_positive() => Ok(span),
@@ -167,6 +197,16 @@ mod tests {
             before_now(&span, UnixMillis(now)).unwrap(),
             UnixMillis(now - hours * 3_600_000)
         );
+    }
+
+    #[rstest]
+    #[case::a_date("2026-01-18T12:00Z", 48)]
+    #[case::a_while("2d", 48)]
+    fn a_moment_is_told_by_the_calendar_or_from_now(#[case] text: &str, #[case] hours: i64) {
+        let now = "2026-01-20T12:00Z".parse::<Timestamp>().unwrap().as_millisecond();
+        let at = when(text).unwrap().before(UnixMillis(now)).unwrap();
+        assert_eq!(at, UnixMillis(now - hours * 3_600_000));
+        assert!(when("soon").unwrap_err().contains("3d"));
     }
 
     #[rstest]

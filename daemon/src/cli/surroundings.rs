@@ -9,6 +9,7 @@ use remembrancer_hooks::{Environment, Registration};
 use remembrancer_processor::ingest::{Agent, Home};
 
 use super::error::{CliError, Kind};
+use super::terminal::{Terminal, Wishes};
 use crate::config::Config;
 use crate::paths;
 use crate::roots::{Root, Roots};
@@ -18,6 +19,8 @@ pub(super) struct Surroundings {
     pub(super) places: Places,
     pub(super) config: Config,
     pub(super) home: PathBuf,
+    /// What standard output is.
+    pub(super) terminal: Terminal,
     /// Where each agent keeps its transcripts, by its own rules.
     usual_roots: Vec<Root>,
 }
@@ -43,6 +46,7 @@ impl Surroundings {
             places,
             config,
             home,
+            terminal: Terminal::of_process(&wishes()),
             usual_roots,
         })
     }
@@ -99,6 +103,15 @@ fn usual_roots(home: &Path, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<R
         deep.chain(agent.flat_folders(&home).into_iter().map(root(true)))
     };
     Agent::ALL.iter().flat_map(of_agent).collect()
+}
+
+fn wishes() -> Wishes {
+    let variable = |name| std::env::var(name).ok();
+    Wishes {
+        columns: variable("COLUMNS"),
+        no_color: variable("NO_COLOR"),
+        kind: variable("TERM"),
+    }
 }
 
 fn variable(name: &str) -> Option<PathBuf> {

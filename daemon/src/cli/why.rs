@@ -1,4 +1,4 @@
-//! `why`: what became of the last prompt; `show`: the whole of one episode.
+//! `why`: what became of the last prompt.
 
 use clap::Args;
 use remembrancer_hooks::protocol::Request;
@@ -20,15 +20,6 @@ pub(super) struct WhyArguments {
     json: bool,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct ShowArguments {
-    /// The episode's id, or its first digits, as a recollection names it.
-    id: String,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-}
-
 pub(super) fn run(arguments: &WhyArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let request = Request::Why {
         session: arguments.session.clone(),
@@ -38,20 +29,6 @@ pub(super) fn run(arguments: &WhyArguments, surroundings: &Surroundings) -> Resu
         None => control::why(&ask::reader(surroundings)?, arguments.session.as_deref())?,
     };
     ask::print("why", &why, arguments.json, explain);
-    Ok(())
-}
-
-pub(super) fn show(arguments: &ShowArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let episode = match ask::data(
-        surroundings,
-        &Request::Show {
-            id: arguments.id.clone(),
-        },
-    )? {
-        Some(episode) => episode,
-        None => control::show(&ask::reader(surroundings)?, &arguments.id)?.0,
-    };
-    ask::print("show", &episode, arguments.json, print_episode);
     Ok(())
 }
 
@@ -120,43 +97,6 @@ pub(super) fn print_candidates(candidates: &Value) {
             rank("access"),
             candidate["asked"].as_str().unwrap_or_default(),
         );
-    }
-}
-
-fn print_episode(episode: &Value) {
-    for key in [
-        "id",
-        "at",
-        "project",
-        "cwd",
-        "session",
-        "source",
-        "importance",
-        "importance_rule",
-    ] {
-        if let Some(value) = episode[key].as_str() {
-            say!("{key}: {value}");
-        }
-    }
-    // Files may be named by whoever wrote a page; errors are other programs' words.
-    let facets = [
-        ("files", "files"),
-        ("commands", "commands"),
-        ("errors", "errors (tool output)"),
-        ("tools", "tools"),
-    ];
-    for (key, title) in facets {
-        let values = strings(&episode["facets"][key]);
-        if !values.is_empty() {
-            say!("{title}: {}", values.join(", "));
-        }
-    }
-    if episode["from_the_web"] == true {
-        say!("made from web pages: yes");
-    }
-    for key in ["prompt", "answer"] {
-        let text = episode[key].as_str().unwrap_or_default();
-        say!("\n{key}:\n{}", remembrancer_processor::recall::clean(text));
     }
 }
 

@@ -1,7 +1,10 @@
 //! How long the members of a request may be. A request comes in; the first member that is too long goes out. The prompt alone is bounded
 //! by the line.
 
-use super::{ForgetTarget, InstructionFile, ProtocolError, RecallRequest, Request};
+use super::{
+    ForgetTarget, InstructionFile, Narrowing, ProtocolError, RecallRequest, Request, SearchRequest, SessionsRequest,
+    TimelineRequest,
+};
 
 /// The longest id, in bytes. Known session ids are UUIDs of 36.
 pub const MAX_ID_BYTES: usize = 256;
@@ -43,6 +46,15 @@ fn members_of(target: &ForgetTarget) -> Vec<Member<'_>> {
         ForgetTarget::AllOf(targets) => targets.iter().flat_map(members_of).collect(),
         ForgetTarget::After(_) | ForgetTarget::Before(_) | ForgetTarget::All => Vec::new(),
     }
+}
+
+/// The members of what narrows a look.
+fn narrowed(narrowing: &Narrowing) -> Vec<Member<'_>> {
+    let Narrowing { project, agent, .. } = narrowing;
+    vec![
+        ("project", project.as_deref(), MAX_PATH_BYTES),
+        ("agent", agent.as_deref(), MAX_AGENT_BYTES),
+    ]
 }
 
 fn members(request: &Request) -> Vec<Member<'_>> {
@@ -88,6 +100,32 @@ fn members(request: &Request) -> Vec<Member<'_>> {
         Request::Backup { path: file } => vec![path("path", file.as_deref())],
         Request::Forget { target } => members_of(target),
         Request::Show { id: episode } => vec![id("id", Some(episode.as_str()))],
+        Request::Session { id: session, after } => vec![id("id", Some(session.as_str())), id("after", after.as_deref())],
+        Request::Search(SearchRequest { query, narrowing, .. }) => {
+            let mut members = narrowed(narrowing);
+            members.push(("query", Some(query.as_str()), MAX_WORDS_BYTES));
+            members
+        }
+        Request::Sessions(SessionsRequest { narrowing, before, .. }) => {
+            let mut members = narrowed(narrowing);
+            members.push(id("before", before.as_deref()));
+            members
+        }
+        Request::Timeline(TimelineRequest {
+            narrowing,
+            before,
+            after,
+            around,
+            limit: _,
+        }) => {
+            let mut members = narrowed(narrowing);
+            members.extend([
+                id("before", before.as_deref()),
+                id("after", after.as_deref()),
+                id("around", around.as_deref()),
+            ]);
+            members
+        }
         Request::Status | Request::Flush | Request::Mend { .. } | Request::Pause { .. } | Request::Resume | Request::Ping => {
             Vec::new()
         }

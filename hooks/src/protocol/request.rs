@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_REQUEST_BYTES, ProtocolError, VERSION, bounded_line, check_version, limits};
+use super::{
+    MAX_REQUEST_BYTES, ProtocolError, SearchRequest, SessionsRequest, TimelineRequest, VERSION, bounded_line, check_version,
+    limits,
+};
 use crate::clock::{BUDGET, Deadline};
 
 /// One question or command. The member `op` names the variant in `snake_case`.
@@ -84,6 +87,20 @@ pub enum Request {
     Show {
         /// Its id, or enough of its first digits.
         id: String,
+    },
+    /// What of all that is stored fits these words? Unlike `recall` nothing is kept silent.
+    Search(SearchRequest),
+    /// Which sessions are there, the one last at work first?
+    Sessions(SessionsRequest),
+    /// Which turns are there, by time?
+    Timeline(TimelineRequest),
+    /// The turns of one session in order, in full.
+    Session {
+        /// Its id, or that of one of its episodes, or enough of its first digits.
+        id: String,
+        /// A reply's `next`: go on there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<String>,
     },
     /// Is anyone there?
     Ping,
@@ -182,7 +199,7 @@ pub enum ForgetTarget {
 }
 
 /// The names of all operations.
-const OPERATIONS: [&str; 17] = [
+const OPERATIONS: [&str; 21] = [
     "recall",
     "changed",
     "exclude_session",
@@ -199,6 +216,10 @@ const OPERATIONS: [&str; 17] = [
     "instruct",
     "uninstruct",
     "show",
+    "search",
+    "sessions",
+    "timeline",
+    "session",
     "ping",
 ];
 

@@ -21,6 +21,26 @@ fn recall() -> RecallRequest {
     }
 }
 
+fn narrowing() -> Narrowing {
+    Narrowing {
+        project: Some("app".into()),
+        agent: Some("codex".into()),
+        since_ms: Some(-5),
+        until_ms: Some(7),
+    }
+}
+
+#[test]
+fn a_search_without_more_is_a_hybrid_one_over_all() {
+    let read = Request::parse(br#"{"v":1,"op":"search","query":"words"}"#);
+    let expected = SearchRequest {
+        query: "words".into(),
+        ..SearchRequest::default()
+    };
+    assert_eq!(expected.mode, SearchMode::Hybrid);
+    assert_eq!(read, Ok(Request::Search(expected)));
+}
+
 #[test]
 fn a_recall_is_the_documented_line() {
     let line = Request::Recall(recall()).to_line().unwrap();
@@ -50,6 +70,13 @@ fn a_recall_is_the_documented_line() {
 #[case::forget_between(Request::Forget { target: ForgetTarget::AllOf(vec![ForgetTarget::After(-5), ForgetTarget::Before(7)]) })]
 #[case::forget_all(Request::Forget { target: ForgetTarget::All })]
 #[case::show(Request::Show { id: "1f2e3d4c".into() })]
+#[case::search(Request::Search(SearchRequest { query: "words".into(), ..SearchRequest::default() }))]
+#[case::search_narrowed(Request::Search(SearchRequest { query: "words".into(), narrowing: narrowing(), mode: SearchMode::Semantic, limit: Some(7), offset: Some(14) }))]
+#[case::sessions(Request::Sessions(SessionsRequest { narrowing: narrowing(), limit: Some(3), before: Some("5-7".into()) }))]
+#[case::timeline(Request::Timeline(TimelineRequest::default()))]
+#[case::timeline_around(Request::Timeline(TimelineRequest { around: Some("1f2e3d4c".into()), narrowing: narrowing(), ..TimelineRequest::default() }))]
+#[case::session(Request::Session { id: "s".into(), after: None })]
+#[case::session_goes_on(Request::Session { id: "s".into(), after: Some("5-7".into()) })]
 #[case::ping(Request::Ping)]
 fn every_operation_is_read_again(#[case] request: Request) {
     let line = request.to_line().unwrap();
@@ -70,6 +97,11 @@ fn every_operation_is_read_again(#[case] request: Request) {
 #[case::instructed(json!({"op": "instruct", "path": "/p", "folder": "f".repeat(4_097)}), "folder")]
 #[case::line(json!({"op": "uninstruct", "path": "/p", "line": "l".repeat(65_537)}), "line")]
 #[case::shown(json!({"op": "show", "id": "i".repeat(257)}), "id")]
+#[case::sought(json!({"op": "search", "query": "w".repeat(65_537)}), "query")]
+#[case::sought_in(json!({"op": "search", "query": "w", "project": "p".repeat(4_097)}), "project")]
+#[case::listed(json!({"op": "sessions", "agent": "a".repeat(65)}), "agent")]
+#[case::around(json!({"op": "timeline", "around": "i".repeat(257)}), "around")]
+#[case::session_shown(json!({"op": "session", "id": "s", "after": "5".repeat(257)}), "after")]
 fn tc_29_a_member_that_is_too_long_is_named(#[case] mut request: Value, #[case] expected: &str) {
     request["v"] = VERSION.into();
     let refused = Request::parse(request.to_string().as_bytes()).unwrap_err();
@@ -92,6 +124,10 @@ fn tc_29_a_member_that_is_too_long_is_named(#[case] mut request: Value, #[case] 
 #[case::wrong_member(
     br#"{"v":1,"op":"recall","agent":"a","session":"s","prompt":7}"#,
     "a member of operation \"recall\""
+)]
+#[case::unknown_mode(
+    br#"{"v":1,"op":"search","query":"w","mode":"psychic"}"#,
+    "a member of operation \"search\""
 )]
 #[case::unknown_target(
     br#"{"v":1,"op":"forget","target":{"all_of":[{"session":"s"},{"mood":"fine"}]}}"#,

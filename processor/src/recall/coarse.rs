@@ -145,11 +145,22 @@ impl CodeIndex {
     /// The `limit` episodes nearest to the prompt among those in `shards` that are not `left_out`, nearest first; equally
     /// near ones by id. None for a prompt of another dimension.
     pub fn nearest(&self, prompt: &Embedding, limit: usize, shards: Shards, left_out: &HashSet<EpisodeId>) -> Vec<EpisodeId> {
+        self.nearest_admitted(prompt, limit, shards, &|id| !left_out.contains(&id))
+    }
+
+    /// As [`Self::nearest`], among those that `admits` says yes to: it is asked of each that may be near enough.
+    pub fn nearest_admitted(
+        &self,
+        prompt: &Embedding,
+        limit: usize,
+        shards: Shards,
+        admits: &dyn Fn(EpisodeId) -> bool,
+    ) -> Vec<EpisodeId> {
         if limit == 0 || prompt.dims() != self.dimension {
             return Vec::new();
         }
         let code = shard::to_words(&prompt.bit_code(), self.dimension.div_ceil(64));
-        let mut nearest = Nearest::new(limit.max(SHORTLIST), left_out);
+        let mut nearest = Nearest::new(limit.max(SHORTLIST), admits);
         for (_, shard) in self.shards.iter().filter(|(project, _)| shards.takes(**project)) {
             shard.scan(&code, &mut nearest);
         }

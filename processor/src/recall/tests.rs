@@ -17,13 +17,13 @@ use tempfile::TempDir;
 
 use super::*;
 
-const MODEL: &str = "by hand";
+pub(super) const MODEL: &str = "by hand";
 const DIMENSION: usize = 64;
-const NOW: UnixMillis = UnixMillis(1_790_000_000_000);
+pub(super) const NOW: UnixMillis = UnixMillis(1_790_000_000_000);
 const DAY: i64 = 86_400_000;
 
 /// A unit vector at `cosine` to the first axis, the rest of it along `axis`.
-fn vector(cosine: f32, axis: usize) -> Embedding {
+pub(super) fn vector(cosine: f32, axis: usize) -> Embedding {
     let mut values = vec![0.0; DIMENSION];
     values[0] = cosine;
     values[1 + axis % (DIMENSION - 1)] = (1.0 - cosine * cosine).sqrt();
@@ -31,26 +31,26 @@ fn vector(cosine: f32, axis: usize) -> Embedding {
 }
 
 /// The prompt's vector in these tests: the first axis.
-fn asked() -> Embedding {
+pub(super) fn asked() -> Embedding {
     vector(1.0, 0)
 }
 
-struct Store {
+pub(super) struct Store {
     folder: TempDir,
     writer: Writer,
-    codes: RwLock<CodeIndex>,
+    pub(super) codes: RwLock<CodeIndex>,
     turns: u32,
 }
 
-struct Memory<'a> {
-    prompt: &'a str,
-    answer: &'a str,
-    age_days: i64,
-    importance: Importance,
-    session: &'a str,
-    project: &'a str,
-    facets: Facets,
-    vector: Option<Embedding>,
+pub(super) struct Memory<'a> {
+    pub(super) prompt: &'a str,
+    pub(super) answer: &'a str,
+    pub(super) age_days: i64,
+    pub(super) importance: Importance,
+    pub(super) session: &'a str,
+    pub(super) project: &'a str,
+    pub(super) facets: Facets,
+    pub(super) vector: Option<Embedding>,
 }
 
 impl Default for Memory<'_> {
@@ -69,7 +69,7 @@ impl Default for Memory<'_> {
 }
 
 impl Store {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = Writer::open(&folder.path().join("memory.db")).unwrap();
         writer.set_embedding_model(MODEL, DIMENSION).unwrap();
@@ -81,13 +81,13 @@ impl Store {
         }
     }
 
-    fn project(&mut self, name: &str) -> ProjectId {
+    pub(super) fn project(&mut self, name: &str) -> ProjectId {
         self.writer
             .resolve_project(&[format!("cwd:/{name}")], name, None, NOW)
             .unwrap()
     }
 
-    fn remember(&mut self, memory: &Memory<'_>) -> EpisodeUid {
+    pub(super) fn remember(&mut self, memory: &Memory<'_>) -> EpisodeUid {
         self.turns += 1;
         let turn_uid = TurnUid(u128::from(self.turns).to_be_bytes());
         let uid = EpisodeUid::of(&turn_uid, 0);
@@ -139,7 +139,7 @@ impl Store {
     }
 
     /// `count` recent memories that have nothing to do with the prompt.
-    fn fill(&mut self, count: usize) {
+    pub(super) fn fill(&mut self, count: usize) {
         for number in 0..count {
             self.remember(&Memory {
                 prompt: "how do I water the garden",
@@ -150,7 +150,7 @@ impl Store {
         }
     }
 
-    fn reader(&self) -> Reader {
+    pub(super) fn reader(&self) -> Reader {
         Reader::open(&self.path()).unwrap()
     }
 

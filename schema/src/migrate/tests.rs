@@ -36,6 +36,7 @@ fn migration_files_are_pinned() {
     0013_instruction_files 2078507cc01be3cc
     0014_retirement 941576e78614ece3
     0015_parser_states e95007f09d7a7662
+    0019_turns_by_time ddcc69b1842b7a04
     ");
 }
 
@@ -58,7 +59,7 @@ fn database_at(folder: &TempDir, version: usize) -> (Connection, PathBuf) {
 fn populate(db: &Connection, version: usize) {
     let hash = [9_u8; 32];
     let no_table = || Ok(());
-    let rows: [&dyn Fn() -> rusqlite::Result<()>; 15] = [
+    let rows: [&dyn Fn() -> rusqlite::Result<()>; 16] = [
         &|| {
             set_meta(db, "schema_version", &version.to_string())?;
             db.execute_batch(
@@ -121,6 +122,7 @@ fn populate(db: &Connection, version: usize) {
             db.execute_batch("INSERT INTO untitled_sessions VALUES (1)")
         },
         &|| db.execute_batch("INSERT INTO source_states VALUES (1, '{}')"),
+        &no_table,
     ];
     rows.iter().take(version).for_each(|fill| fill().expect("fills"));
 }
@@ -181,10 +183,11 @@ fn the_latest_schema_has_these_objects() {
     index idx_episodes_accessed_at
     index idx_episodes_backlog
     index idx_episodes_model
-    index idx_episodes_project
     index idx_episodes_project_accessed_at
+    index idx_episodes_project_time
     index idx_episodes_session
     index idx_episodes_source
+    index idx_episodes_time
     index idx_episodes_turn
     index idx_project_aliases_project
     index idx_recollection_candidates_episode

@@ -42,7 +42,7 @@ impl Selection<'_> {
 }
 
 /// A set of episodes, one bit each.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct EpisodeSet {
     words: Vec<u64>,
 }
@@ -58,7 +58,27 @@ impl EpisodeSet {
         Self { words }
     }
 
-    fn holds(&self, episode: u32) -> bool {
+    /// These episodes, in whatever order.
+    pub(crate) fn of_ids(ids: impl Iterator<Item = u32>) -> Self {
+        let mut words = Vec::new();
+        for id in ids {
+            let word = id as usize / 64;
+            if word >= words.len() {
+                words.resize(word + 1, 0_u64);
+            }
+            words[word] |= 1 << (id % 64);
+        }
+        Self { words }
+    }
+
+    /// What is in both.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        let words = self.words.iter().zip(&other.words).map(|(one, other)| one & other);
+        Self { words: words.collect() }
+    }
+
+    /// Whether an episode is in it.
+    pub(crate) fn holds(&self, episode: u32) -> bool {
         let word = self.words.get(episode as usize / 64);
         word.is_some_and(|word| word >> (episode % 64) & 1 == 1)
     }

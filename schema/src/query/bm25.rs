@@ -7,11 +7,13 @@
 
 mod score;
 
+use std::borrow::Cow;
+
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use score::{Needed, best};
 
-use super::{Reader, Scope};
+use super::{EpisodeIds, Reader, Scope};
 use crate::error::QueryError;
 use crate::fts_query::{MatchExpression, project_token};
 use crate::ids::EpisodeId;
@@ -65,6 +67,15 @@ impl FieldWeights {
     }
 }
 
+/// What is wanted of a search.
+#[derive(Clone, Copy, Debug)]
+struct Wanted<'a> {
+    weights: FieldWeights,
+    limit: usize,
+    /// None but these.
+    within: Option<&'a EpisodeIds>,
+}
+
 /// What a full-text search found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bm25Hits {
@@ -80,18 +91,51 @@ impl Reader {
     /// # Errors
     /// What SQLite reports; [`QueryError::Interrupted`].
     pub fn bm25(&self, expression: &MatchExpression, weights: FieldWeights, limit: usize) -> Result<Bm25Hits, QueryError> {
-        let found = self.run("search the full-text index", |db| {
-            let snapshot = db.unchecked_transaction()?;
-            let found = self.search(&snapshot, expression, weights, limit);
-            readable(found)
-        })?;
-        match found {
+        let wanted = Wanted {
+            weights,
+            limit,
+            within: None,
+        };
+        match self.bm25_by_postings(expression, wanted)? {
             Some(found) => Ok(found),
             None => Ok(Bm25Hits {
                 hits: self.bm25_of_fts5(expression, weights, limit)?,
                 document_frequencies: self.document_frequency(expression.terms())?,
             }),
         }
+    }
+
+    /// The `limit` best hits of an expression among these episodes: the others take no place. A score is that of the whole store.
+    ///
+    /// # Errors
+    /// What SQLite reports; [`QueryError::Interrupted`].
+    pub fn bm25_within(
+        &self,
+        expression: &MatchExpression,
+        weights: FieldWeights,
+        limit: usize,
+        within: &EpisodeIds,
+    ) -> Result<Vec<(EpisodeId, Bm25)>, QueryError> {
+        let wanted = Wanted {
+            weights,
+            limit,
+            within: Some(within),
+        };
+        if let Some(found) = self.bm25_by_postings(expression, wanted)? {
+            return Ok(found.hits);
+        }
+        let mut hits = self.bm25_of_fts5(expression, weights, i64::MAX as usize)?;
+        hits.retain(|(id, _)| within.contains(*id));
+        hits.truncate(limit);
+        Ok(hits)
+    }
+
+    /// `None` where the store has to be read by FTS5 itself.
+    fn bm25_by_postings(&self, expression: &MatchExpression, wanted: Wanted<'_>) -> Result<Option<Bm25Hits>, QueryError> {
+        self.run("search the full-text index", |db| {
+            let snapshot = db.unchecked_transaction()?;
+            readable(self.search(&snapshot, expression, wanted))
+        })
     }
 
     /// As [`Reader::bm25`] without a bound, by FTS5's own `bm25()`: the reference, whose time grows with the number of episodes
@@ -143,8 +187,7 @@ impl Reader {
         &self,
         db: &Connection,
         expression: &MatchExpression,
-        weights: FieldWeights,
-        limit: usize,
+        Wanted { weights, limit, within }: Wanted<'_>,
     ) -> Result<Bm25Hits, ReadError> {
         if !expression.is_of_single_tokens() {
             return Err(ReadError::Format);
@@ -158,7 +201,12 @@ impl Reader {
                 Some(EpisodeSet::of(&postings))
             }
         };
-        let selection = in_scope.as_ref().map_or(Selection::All, Selection::Of);
+        let in_scope = match (in_scope.as_ref(), within.map(EpisodeIds::set)) {
+            (Some(project), Some(within)) => Some(Cow::Owned(project.and(within))),
+            (Some(one), None) | (None, Some(one)) => Some(Cow::Borrowed(one)),
+            (None, None) => None,
+        };
+        let selection = in_scope.as_deref().map_or(Selection::All, Selection::Of);
         let mut terms = Vec::new();
         let mut document_frequencies = Vec::new();
         for (located, affordable) in locate_all(&reader, expression.terms())? {

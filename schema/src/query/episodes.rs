@@ -75,7 +75,7 @@ fn texts(db: &Connection, hidden: Option<&str>, ids: &[EpisodeId]) -> rusqlite::
 }
 
 /// Runs `select` over `ids`; `parameter` is its `?1`.
-fn by_ids<T>(
+pub(super) fn by_ids<T>(
     db: &Connection,
     select: &str,
     parameter: Option<&str>,

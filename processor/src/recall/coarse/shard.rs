@@ -1,6 +1,5 @@
 //! The codes of one project, and the scan for those of least Hamming distance.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use pulp::Arch;
@@ -121,10 +120,10 @@ pub(super) fn to_words(code: &[u8], words: usize) -> Vec<u64> {
 }
 
 /// The nearest codes so far: what is farther than `limit` others is never kept, and the rest is thinned out now and then.
-#[derive(Debug)]
 pub(super) struct Nearest<'a> {
     limit: usize,
-    left_out: &'a HashSet<EpisodeId>,
+    /// Whether an episode may be found.
+    admits: &'a dyn Fn(EpisodeId) -> bool,
     /// No code beyond this distance can be among the nearest.
     farthest: u32,
     found: Vec<Found<'a>>,
@@ -139,11 +138,11 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Nearest<'a> {
-    /// To find so many, but for those left out.
-    pub(super) fn new(limit: usize, left_out: &'a HashSet<EpisodeId>) -> Self {
+    /// To find so many among those that are admitted.
+    pub(super) fn new(limit: usize, admits: &'a dyn Fn(EpisodeId) -> bool) -> Self {
         Self {
             limit,
-            left_out,
+            admits,
             farthest: u32::MAX,
             found: Vec::new(),
         }
@@ -151,7 +150,7 @@ impl<'a> Nearest<'a> {
 
     #[cold]
     fn offer(&mut self, distance: u32, id: EpisodeId, code: &'a [u64]) {
-        if self.left_out.contains(&id) {
+        if !(self.admits)(id) {
             return;
         }
         self.found.push(Found { id, code, distance });

@@ -192,3 +192,69 @@ proptest! {
         check_all(&store.reader(), &asked, Scope::All);
     }
 }
+
+#[test]
+fn what_is_out_of_scope_takes_no_place_and_changes_no_score() {
+    let mut store = Store::new();
+    let texts: Vec<String> = (0..40).map(|number| format!("alpha {}", "alpha ".repeat(number))).collect();
+    let ids = store.fill(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let reader = store.reader();
+    let expression = MatchExpression::any_of(&["alpha".to_owned()], Scope::All).expect("has a term");
+    let all = reader.bm25(&expression, FieldWeights::EQUAL, 99).expect("searches").hits;
+    let early = crate::EpisodeFilter {
+        until: Some(crate::UnixMillis(10_000)),
+        ..crate::EpisodeFilter::default()
+    };
+    let within = reader.episodes_within(&early).expect("reads");
+    let mut expected: Vec<_> = all.iter().filter(|(id, _)| ids[..10].contains(id)).copied().collect();
+    let found = |limit| {
+        reader
+            .bm25_within(&expression, FieldWeights::EQUAL, limit, &within)
+            .expect("searches")
+    };
+    assert_eq!((found(99), expected.len()), (expected.clone(), 10));
+    expected.truncate(3);
+    assert!(
+        found(3) == expected && all[..3] != expected[..],
+        "the best of all are of later"
+    );
+    assert_eq!(
+        reader
+            .bm25_within(&expression, FieldWeights::EQUAL, 9, &crate::EpisodeIds::default())
+            .expect("searches"),
+        []
+    );
+}
+
+#[test]
+fn a_scope_within_a_project_is_of_both() {
+    let mut store = Store::new();
+    let keys = ["k".to_owned()];
+    let project = store
+        .writer
+        .resolve_project(&keys, "k", None, crate::UnixMillis(1))
+        .expect("resolves");
+    let turns = vec![
+        crate::testing::in_project(crate::testing::turn(1, "s", &["alpha"]), project),
+        crate::testing::turn(2, "s", &["alpha"]),
+        crate::testing::in_project(crate::testing::turn(3, "s", &["alpha"]), project),
+    ];
+    store.writer.ingest(&crate::testing::batch(turns)).expect("stores");
+    let reader = store.reader();
+    let late = crate::EpisodeFilter {
+        since: Some(crate::UnixMillis(2_000)),
+        ..crate::EpisodeFilter::default()
+    };
+    let within = reader.episodes_within(&late).expect("reads");
+    let terms = ["alpha".to_owned()];
+    for (scope, expected) in [
+        (Scope::All, vec![store.id(2, 0), store.id(3, 0)]),
+        (Scope::Project(Some(project)), vec![store.id(3, 0)]),
+    ] {
+        let expression = MatchExpression::any_of(&terms, scope).expect("has a term");
+        let hits = reader
+            .bm25_within(&expression, FieldWeights::EQUAL, 9, &within)
+            .expect("searches");
+        assert_eq!(hits.iter().map(|(id, _)| *id).collect::<Vec<_>>(), expected);
+    }
+}

@@ -47,5 +47,100 @@ fn hot_queries_have_their_indexes() {
 
     nearest codes:
     SCAN episodes_vec VIRTUAL TABLE INDEX 0:3{___}___
+
+    older turns:
+    SEARCH episodes USING COVERING INDEX idx_episodes_time (created_at>? AND created_at<?)
+    LIST SUBQUERY 1
+    SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
+    USE TEMP B-TREE FOR RIGHT PART OF ORDER BY
+
+    older turns of a project:
+    SEARCH episodes USING COVERING INDEX idx_episodes_project_time (project_id=? AND created_at>? AND created_at<?)
+    LIST SUBQUERY 1
+    SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
+    USE TEMP B-TREE FOR RIGHT PART OF ORDER BY
+
+    newer turns:
+    SEARCH episodes USING COVERING INDEX idx_episodes_time (created_at>? AND created_at<?)
+    LIST SUBQUERY 1
+    SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
+    USE TEMP B-TREE FOR RIGHT PART OF ORDER BY
+
+    newer turns of a project:
+    SEARCH episodes USING COVERING INDEX idx_episodes_project_time (project_id=? AND created_at>? AND created_at<?)
+    LIST SUBQUERY 1
+    SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
+    USE TEMP B-TREE FOR RIGHT PART OF ORDER BY
+
+    latest sessions:
+    SEARCH last USING COVERING INDEX idx_episodes_time (created_at>? AND created_at<?)
+    LIST SUBQUERY 1
+    SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
+    CORRELATED SCALAR SUBQUERY 2
+    SEARCH later USING INDEX idx_episodes_session (session_id=? AND created_at>? AND created_at<?)
+    USE TEMP B-TREE FOR RIGHT PART OF ORDER BY
+
+    latest sessions of a project:
+    SEARCH last USING COVERING INDEX idx_episodes_project_time (project_id=? AND created_at>? AND created_at<?)
+    LIST SUBQUERY 1
+    SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
+    CORRELATED SCALAR SUBQUERY 2
+    SEARCH later USING INDEX idx_episodes_session (session_id=? AND created_at>? AND created_at<?)
+    USE TEMP B-TREE FOR RIGHT PART OF ORDER BY
+
+    a session:
+    SEARCH last USING INTEGER PRIMARY KEY (rowid=?)
+    SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)
+    CORRELATED SCALAR SUBQUERY 1
+    SEARCH projects USING INTEGER PRIMARY KEY (rowid=?)
+    CORRELATED SCALAR SUBQUERY 2
+    SEARCH episodes USING COVERING INDEX idx_episodes_session (session_id=?)
+    CORRELATED SCALAR SUBQUERY 3
+    SEARCH episodes USING COVERING INDEX idx_episodes_session (session_id=?)
+    CORRELATED SCALAR SUBQUERY 4
+    SEARCH episodes USING INDEX idx_episodes_session (session_id=?)
+    CORRELATED SCALAR SUBQUERY 5
+    SEARCH episodes USING INDEX idx_episodes_session (session_id=?)
+    CORRELATED SCALAR SUBQUERY 6
+    SEARCH first USING INDEX idx_episodes_session (session_id=?)
+    SEARCH episode_texts USING INTEGER PRIMARY KEY (rowid=?)
+
+    last turn of a session:
+    SEARCH episodes USING INDEX idx_episodes_session (session_id=?)
+    SCALAR SUBQUERY 1
+    SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=? AND external_id=?)
+
+    turns of a session:
+    CO-ROUTINE (subquery-4)
+    COMPOUND QUERY
+    LEFT-MOST SUBQUERY
+    SEARCH episodes USING INDEX idx_episodes_session (session_id=? AND created_at>?)
+    SCALAR SUBQUERY 1
+    SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=? AND external_id=?)
+    UNION USING TEMP B-TREE
+    SEARCH session_copies USING PRIMARY KEY (session_id=?)
+    SCALAR SUBQUERY 3
+    SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=? AND external_id=?)
+    SEARCH episodes USING INTEGER PRIMARY KEY (rowid=?)
+    SCAN (subquery-4)
+    USE TEMP B-TREE FOR ORDER BY
+
+    turn before a turn:
+    SEARCH this USING INTEGER PRIMARY KEY (rowid=?)
+    SEARCH near USING INDEX idx_episodes_session (session_id=? AND created_at<?)
+
+    turn after a turn:
+    SEARCH this USING INTEGER PRIMARY KEY (rowid=?)
+    SEARCH near USING INDEX idx_episodes_session (session_id=? AND created_at>?)
+
+    episodes in scope:
+    SEARCH episodes USING COVERING INDEX idx_episodes_time (created_at>? AND created_at<?)
+    LIST SUBQUERY 1
+    SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
+
+    episodes in scope of a project:
+    SEARCH episodes USING COVERING INDEX idx_episodes_project_time (project_id=? AND created_at>? AND created_at<?)
+    LIST SUBQUERY 1
+    SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
     ");
 }

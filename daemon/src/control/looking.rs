@@ -1,0 +1,119 @@
+//! What all looks into the memory share: what narrows them, where a list goes on, and how a turn stands in one.
+
+use remembrancer_hooks::protocol::Narrowing;
+use remembrancer_processor::ingest::{Agent, redact, redact_folder};
+use remembrancer_processor::recall::{clean, cut};
+use remembrancer_schema::{EpisodeFilter, EpisodeId, ProjectId, Reader, TurnPlace, TurnRow, UnixMillis};
+use serde_json::{Value, json};
+
+use super::{ControlError, rfc3339};
+
+/// Characters of a line that stands for a text.
+const LONGEST_LINE: usize = 200;
+
+/// Which episodes a request is about.
+///
+/// # Errors
+/// [`ControlError::Unknown`] where no such project or agent is known, [`ControlError::Senseless`] where no time lies between its
+/// times; the store's error.
+pub(super) fn filter(reader: &Reader, narrowing: &Narrowing) -> Result<EpisodeFilter, ControlError> {
+    if let (Some(since), Some(until)) = (narrowing.since_ms, narrowing.until_ms)
+        && since >= until
+    {
+        return Err(ControlError::Senseless(
+            "what is asked for begins no earlier than it ends: no time lies between".to_owned(),
+        ));
+    }
+    Ok(EpisodeFilter {
+        project: narrowing.project.as_deref().map(|name| project(reader, name)).transpose()?,
+        agent: narrowing.agent.as_deref().map(agent).transpose()?,
+        since: narrowing.since_ms.map(UnixMillis),
+        until: narrowing.until_ms.map(UnixMillis),
+    })
+}
+
+fn agent(id: &str) -> Result<String, ControlError> {
+    let known: Vec<&str> = Agent::ALL.iter().map(|agent| agent.id()).collect();
+    if known.contains(&id) {
+        return Ok(id.to_owned());
+    }
+    Err(ControlError::Unknown(format!(
+        "no agent is called {id}; they are {}",
+        known.join(", ")
+    )))
+}
+
+/// The project of a name or a root; of a folder below roots that of the nearest.
+fn project(reader: &Reader, name: &str) -> Result<ProjectId, ControlError> {
+    let (stored_name, stored_root) = (redact(name), redact_folder(name));
+    let all = reader.projects()?;
+    let named: Vec<ProjectId> = all
+        .iter()
+        .filter(|(_, known, root)| *known == stored_name || root.as_deref() == Some(&*stored_root))
+        .map(|(id, _, _)| *id)
+        .collect();
+    let below = |root: &str| std::path::Path::new(&*stored_root).starts_with(root);
+    match named[..] {
+        [one] => Ok(one),
+        [] => all
+            .iter()
+            .filter_map(|(id, _, root)| Some((root.as_deref().filter(|root| below(root))?.len(), *id)))
+            .max()
+            .map(|(_, id)| id)
+            .ok_or_else(|| ControlError::Unknown(format!("no project is named {name}, or has that folder"))),
+        [_, _, ..] => Err(ControlError::Unknown(format!(
+            "several projects are named {name}; give the root folder"
+        ))),
+    }
+}
+
+/// How many are given: what was asked for, or `usual`, and never more than `most`.
+pub(super) fn bounded(asked: Option<u32>, usual: usize, most: usize) -> usize {
+    asked.map_or(usual, |asked| asked as usize).clamp(1, most)
+}
+
+/// A place as a reply names it.
+pub(super) fn cursor(place: TurnPlace) -> String {
+    format!("{}-{}", place.at.0, place.id)
+}
+
+/// The place that a reply named.
+///
+/// # Errors
+/// [`ControlError::Senseless`] where none did.
+pub(super) fn place(cursor: &str) -> Result<TurnPlace, ControlError> {
+    let read = || {
+        let (at, id) = cursor.rsplit_once('-')?;
+        Some(TurnPlace {
+            at: UnixMillis(at.parse().ok()?),
+            id: EpisodeId(id.parse().ok()?),
+        })
+    };
+    read().ok_or_else(|| ControlError::Senseless(format!("{cursor:?} is no place at which a reply ended")))
+}
+
+/// A turn as it stands in a list.
+pub(super) fn turn_json(turn: &TurnRow) -> Value {
+    json!({
+        "id": turn.uid.short(),
+        "at": rfc3339(turn.place.at),
+        "agent": turn.session.agent,
+        "session": turn.session.external_id,
+        "project": turn.project_name.as_deref().map(redact),
+        "origin": format!("{:?}", turn.origin).to_lowercase(),
+        "hidden": turn.hidden,
+        "parts": turn.parts,
+        "asked": line(&turn.prompt),
+        "answered": turn.answer.as_deref().map(line),
+    })
+}
+
+/// The first line of a text that holds anything, fit to be shown.
+pub(super) fn line(text: &str) -> String {
+    let text = redact(text);
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    cut(&clean(line), LONGEST_LINE)
+}
+
+#[cfg(test)]
+mod tests;
