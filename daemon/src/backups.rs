@@ -253,12 +253,12 @@ impl Backups {
         if self.progress.counts().waiting_files > 0 {
             return;
         }
+        let folder = backups_folder(&self.database);
         let made = match self.is_due().await {
-            Ok(false) => return,
+            Ok(false) => return self.progress.clear_file_problem(&folder),
             Ok(true) => self.daily_until(shutdown).await,
             Err(error) => Err(error.into()),
         };
-        let folder = backups_folder(&self.database);
         match made {
             Ok(()) => self.progress.clear_file_problem(&folder),
             Err(
