@@ -7,13 +7,16 @@ mod error;
 mod eval;
 mod export;
 mod forget;
+mod import;
 mod install;
 mod instruct;
 mod itself;
 mod listing;
+mod mute;
 mod narrowing;
 mod output;
 mod recall;
+mod remember;
 mod restore;
 mod run;
 mod samples;
@@ -94,10 +97,22 @@ enum Command {
     Exclude(steer::PathArguments),
     /// Take back an `exclude`.
     Include(steer::PathArguments),
+    /// Remember a fact, of a project or everywhere.
+    Remember(remember::RememberArguments),
+    /// Never recall single memories; they are kept, and found where they are looked for.
+    Mute(mute::SteerArguments),
+    /// Take back a `mute`.
+    Unmute(mute::UnsteerArguments),
+    /// Have single memories count as important.
+    Boost(mute::SteerArguments),
+    /// Take back a `boost`.
+    Unboost(mute::UnsteerArguments),
     /// Delete from the memory, for good.
     Forget(forget::ForgetArguments),
     /// Write what is remembered into a file, as JSON lines or Markdown.
     Export(export::ExportArguments),
+    /// Read what `export` wrote as JSON lines; what is here stays, what was forgotten stays forgotten.
+    Import(import::ImportArguments),
     /// Copy the memory, while the daemon runs or not.
     Backup(backup::BackupArguments),
     /// Go back to a copy of the memory. What is there is set aside; what was forgotten since stays forgotten.
@@ -153,8 +168,14 @@ fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
         Command::Resume(arguments) => steer::resume(&arguments, &surroundings),
         Command::Exclude(arguments) => steer::exclude(&arguments, &surroundings),
         Command::Include(arguments) => steer::include(&arguments, &surroundings),
+        Command::Remember(arguments) => remember::run(&arguments, &surroundings),
+        Command::Mute(arguments) => mute::mute(&arguments, &surroundings),
+        Command::Unmute(arguments) => mute::unmute(&arguments, &surroundings),
+        Command::Boost(arguments) => mute::boost(&arguments, &surroundings),
+        Command::Unboost(arguments) => mute::unboost(&arguments, &surroundings),
         Command::Forget(arguments) => forget::run(&arguments, &surroundings),
         Command::Export(arguments) => export::run(&arguments, &surroundings),
+        Command::Import(arguments) => import::run(&arguments, &surroundings),
         Command::Backup(arguments) => backup::run(&arguments, &surroundings),
         Command::Restore(arguments) => restore::run(&arguments, &surroundings),
     }

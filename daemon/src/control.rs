@@ -4,28 +4,32 @@
 
 mod came_from;
 mod forget;
+mod import;
 mod listing;
 mod looking;
 mod recall;
 mod search;
 mod show;
+mod steering;
 
 use jiff::Timestamp;
 use remembrancer_hooks::protocol;
 use remembrancer_processor::ingest::{RULES, redact, redact_folder};
 use remembrancer_schema::{
-    EpisodeText, InstructionFile, LoggedCandidate, Pause, QueryError, Reader, RedactionState, SHORTEST_PREFIX, SessionKey,
-    UnixMillis, Writer,
+    EpisodeText, InstructionFile, LoggedCandidate, Pause, QueryError, REMEMBERED_SESSION, Reader, RedactionState,
+    SHORTEST_PREFIX, SessionKey, USER_AGENT, UnixMillis, Writer,
 };
 use serde_json::{Value, json};
 
 use crate::{backups, drift, recovery};
 
 pub(crate) use forget::{forget, forget_preview, forget_target};
+pub(crate) use import::{NAMES as IMPORT_OUTCOMES, import};
 pub(crate) use listing::{sessions, timeline};
 pub(crate) use recall::{Offline, in_scope};
 pub(crate) use search::{SearchSources, search, search_offline, to_embed};
 pub(crate) use show::{session, show};
+pub(crate) use steering::{NewFact, may_remember, refuse_if_paused, remember, steer, steer_targets, steered};
 
 /// The counter of what [`include`] asked for: that all transcripts are read again, since what was written under an exclusion
 /// was passed over. Kept in the store, so that it is done though no daemon runs, or one is stopped meanwhile.
@@ -192,8 +196,13 @@ pub(crate) fn exclude(writer: &mut Writer, path: &str, now: UnixMillis) -> Resul
 /// was hidden would lie there for good. Gives how many episodes went.
 ///
 /// # Errors
-/// The store's error.
+/// [`ControlError::Senseless`] for what the user had remembered, which no agent says; the store's error.
 pub(crate) fn exclude_session(writer: &mut Writer, session: &SessionKey) -> Result<(Value, u64), ControlError> {
+    if session.agent == USER_AGENT {
+        return Err(ControlError::Senseless(
+            "facts that you had remembered are no session of an agent; `remembrancer forget` takes them out".to_owned(),
+        ));
+    }
     let hidden = writer.exclude_session(session)?;
     // Also what an earlier try hid, and did not come to delete.
     let erased = hidden.max(writer.erase_excluded_session(session)?);
@@ -289,6 +298,9 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
         "records": stats.records,
         "skipped_lines": stats.skipped,
         "forgotten_turns": stats.tombstones,
+        "muted_turns": stats.muted,
+        "boosted_turns": stats.boosted,
+        "remembered_facts": stats.remembered,
         "database_bytes": stats.db_bytes,
         "wal_bytes": stats.wal_bytes,
         "schema_version": stats.schema_version,

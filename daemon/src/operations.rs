@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use remembrancer_hooks::clock::BUDGET;
-use remembrancer_hooks::protocol::{Answer, ForgetTarget, InstructionFile, Reply, Request, SearchRequest};
+use remembrancer_hooks::protocol::{Answer, ForgetTarget, InstructionFile, Reply, Request, SearchRequest, Steering};
 use remembrancer_processor::Deadline;
 use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::recall::Degradation;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::backups::{BackupError, Backups};
 use crate::causes::with_causes;
 use crate::clock;
-use crate::control::{self, ControlError, SearchSources};
+use crate::control::{self, ControlError, NewFact, SearchSources};
 use crate::counts::Count;
 use crate::embedder::ModelState;
 use crate::guarded;
@@ -102,6 +102,9 @@ impl Operations {
             Request::Exclude { path } => self.exclude(path).await,
             Request::Include { path } => self.include(path).await,
             Request::Forget { target } => self.forget(target).await,
+            Request::Remember { text, project } => self.remember(text, project).await,
+            Request::Steer { how, ids } => self.steer(how, ids).await,
+            Request::Import { lines, dry_run } => self.import(lines, dry_run).await,
             Request::Backup { path } => self.backups.make(path.map(Into::into)).await.map_err(Refusal::from),
             Request::Mend { dry_run } => self.mend(dry_run).await,
             Request::Instruct(file) => self.instruct(file).await,
@@ -271,6 +274,59 @@ impl Operations {
         Ok(value)
     }
 
+    async fn remember(&self, text: String, project: Option<String>) -> Result<Value, Refusal> {
+        let folders = Arc::clone(&self.recaller.folders);
+        // Git may be asked, which starts a process.
+        let fact = tokio::task::spawn_blocking(move || NewFact::new(&folders, &text, project.as_deref()))
+            .await
+            .map_err(|_| NoAnswer::Closed)??;
+        let (exclusions, asked) = (self.recaller.exclusions.clone(), fact.clone());
+        self.read(move |reader| control::may_remember(reader, &exclusions, &asked, clock::now()))
+            .await?;
+        let writer = &self.recaller.writer;
+        let value = writer
+            .call(move |writer| control::remember(writer, &fact, clock::now()))
+            .await??;
+        self.something_came();
+        Ok(value)
+    }
+
+    async fn steer(&self, how: Steering, ids: Vec<String>) -> Result<Value, Refusal> {
+        let targets = self.read(move |reader| control::steer_targets(reader, how, &ids)).await?;
+        let writer = &self.recaller.writer;
+        let value = writer
+            .call(move |writer| control::steer(writer, &targets, how, clock::now()))
+            .await??;
+        // What a topic was answered with may not be the answer any more.
+        self.recaller.conversations.forget_topics();
+        match how {
+            Steering::Mute => self.files_tell_no_more().await?,
+            Steering::Unmute | Steering::Boost | Steering::Unboost => self.refresher.due.all(),
+        }
+        Ok(value)
+    }
+
+    async fn import(&self, lines: Vec<String>, dry_run: bool) -> Result<Value, Refusal> {
+        self.read(|reader| control::refuse_if_paused(reader, clock::now())).await?;
+        let writer = &self.recaller.writer;
+        let value = writer
+            .call(move |writer| control::import(writer, &lines, clock::now(), dry_run))
+            .await??;
+        if !dry_run {
+            self.something_came();
+        }
+        Ok(value)
+    }
+
+    /// Has what came by a command embedded, and what else tells of memories look for it.
+    fn something_came(&self) {
+        self.recaller.conversations.forget_topics();
+        self.recaller.progress.backlog_grew.notify_one();
+        // A project may be known by more than before.
+        self.mailbox.forget_projects();
+        self.refresher.due.all();
+    }
+
     /// Whether all that stands in the transcripts is in the store, waiting for it for a moment.
     async fn caught_up(&self) -> bool {
         let (done, receipt) = tokio::sync::oneshot::channel();
@@ -336,6 +392,12 @@ impl Operations {
     async fn episodes_went(&self) -> Result<(), ControlError> {
         let removed = self.remove_recollection_files().await;
         self.reload().await;
+        removed.map_err(ControlError::from).and(self.files_tell_no_more().await)
+    }
+
+    /// Has the files that a host may read tell nothing more that is not recalled any more.
+    async fn files_tell_no_more(&self) -> Result<(), ControlError> {
+        let removed = self.remove_recollection_files().await;
         let removed = removed.and(self.refresher.after_removal().await);
         // A prompt that was searched for meanwhile may have written its file since; by now it has, or never will.
         tokio::time::sleep(BUDGET).await;

@@ -399,7 +399,10 @@ impl Search {
     fn ask_for_the_last(&mut self, reader: &Reader, project: Option<ProjectId>) -> Result<(), QueryError> {
         let mut prompt = reader.last_prompt(&self.asked.session)?;
         if prompt.is_none() && project.is_some() {
-            let used_last = reader.recently_accessed(Scope::Project(project), 1)?;
+            let muted = reader.muted_episodes()?;
+            let mut used_last = reader.recently_accessed(Scope::Project(project), 1 + muted.len())?;
+            used_last.retain(|id| !muted.contains(id));
+            used_last.truncate(1);
             prompt = reader.texts(&used_last)?.pop().map(|episode| episode.prompt);
         }
         if let Some(prompt) = prompt {

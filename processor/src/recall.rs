@@ -215,7 +215,7 @@ pub struct SessionState {
     pub answered_topic: Option<Embedding>,
     /// The session's own episodes, oldest first: the second query of profiles with an expansion leg.
     pub conversation: Vec<EpisodeId>,
-    /// Episodes in the session's own context, or shown in it since its last compaction.
+    /// Episodes in the session's own context, or shown in it since its last compaction. (What the user muted is left out besides.)
     pub left_out: HashSet<EpisodeId>,
 }
 

@@ -17,6 +17,7 @@ use crate::units::UnixMillis;
 use crate::vec_extension;
 
 mod index;
+mod steering;
 mod vectors;
 
 const ACT: &str = "look through the store";
@@ -119,6 +120,7 @@ fn look_through(db: &Connection) -> rusqlite::Result<Audit> {
     if audit.schema_version == LATEST {
         index::check(db, &mut faults)?;
         vectors::check(db, &mut faults)?;
+        steering::check(db, &mut faults)?;
     }
     audit.faults = faults.told();
     Ok(audit)

@@ -190,6 +190,16 @@ impl OpenError {
         }
     }
 
+    /// For what can't be done with the facts of the database at `path`; for `map_err`.
+    pub(crate) fn facts(path: &Path) -> impl Fn(io::Error) -> Self {
+        let path = crate::facts::FactsFile::path_of(path);
+        move |source| Self::Io {
+            act: "keep what you had remembered in",
+            path: path.clone(),
+            source,
+        }
+    }
+
     /// As [`OpenError::sqlite`], for `map_err`.
     pub(crate) fn at<'a>(path: &'a Path, act: &'static str) -> impl Fn(rusqlite::Error) -> Self + 'a {
         move |source| Self::sqlite(path, act, source)
@@ -312,12 +322,12 @@ pub enum QueryError {
         /// What is wrong with it.
         detail: String,
     },
-    /// The journal could not be written, so nothing was done.
+    /// The journal, or the file of facts, could not be written.
     #[error("cannot {act}: {} can't be written", .path.display())]
     Journal {
         /// What was tried.
         act: &'static str,
-        /// The journal.
+        /// The file.
         path: PathBuf,
         /// The cause.
         #[source]

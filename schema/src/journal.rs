@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::copy::with_suffix;
 use crate::system;
 use line::Line;
-pub(crate) use line::{Choice, Number};
+pub(crate) use line::{Choice, Number, sum};
 
 /// Bytes below which a journal is never written anew: some thousand choices.
 const SMALL: u64 = 256 << 10;

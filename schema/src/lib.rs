@@ -24,6 +24,7 @@ mod units;
 
 mod backup;
 mod copy;
+mod facts;
 mod integrity;
 mod journal;
 mod kept;
@@ -42,9 +43,8 @@ mod fts_query;
 mod lengths;
 mod postings;
 
-mod write;
-
 mod query;
+mod write;
 
 mod derived;
 mod foreign;
@@ -82,11 +82,12 @@ pub use recovery::{Recovery, open_or_rebuild, set_aside_and_rebuild, set_aside_f
 pub use redaction::{RedactionRules, RedactionState};
 pub use restore::{RestoreError, Restored, restore};
 pub use rows::{
-    BacklogRow, CandidateRow, EmbeddedEpisode, EpisodeFilter, EpisodeText, Facets, ForgetTarget, Forgotten, Importance,
-    IngestBatch, IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, Pause, ProblemCount,
-    ProjectRef, RecollectionLog, RecollectionUse, SessionKey, SessionRow, SessionUpdate, Showing, SourcePosition, SourceProblem,
-    SourceRow, SourceUpdate, Space, StoreStats, StoredEpisode, TargetedEpisode, ToldProject, TurnPlace, TurnRow, TurnUpsert,
-    Unread,
+    BOOSTED, BacklogRow, CandidateRow, EVERYWHERE_KEY, EmbeddedEpisode, EpisodeFilter, EpisodeText, Facets, Fact, ForgetTarget,
+    Forgotten, ImportOutcome, Importance, IngestBatch, IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection,
+    NewEpisode, Origin, PINNED, Pause, ProblemCount, ProjectNames, ProjectRef, REMEMBERED_SESSION, RecollectionLog,
+    RecollectionUse, Remembered, SessionKey, SessionRow, SessionUpdate, Showing, SourcePosition, SourceProblem, SourceRow,
+    SourceUpdate, Space, Steered, SteeredTurn, Steering, StoreStats, StoredEpisode, TargetedEpisode, ToldProject, TurnPlace,
+    TurnRow, TurnUpsert, USER_AGENT, Unread,
 };
 pub use sqlite_error::SqliteError;
 #[cfg(any(test, feature = "testing"))]

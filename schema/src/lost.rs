@@ -1,10 +1,12 @@
-//! A database that is gone, or empty, though what lies beside it says that there was one: its journal, its backups, what was set aside.
+//! A database that is gone, or empty, though what lies beside it says that there was one: its journal, the facts that the user had
+//! remembered, its backups, what was set aside.
 //! In goes a path, out comes a refusal, where else an empty memory would be made in its place and be taken for all there ever was.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::OpenError;
+use crate::facts::FactsFile;
 use crate::journal::Journal;
 use crate::kept::{KeptKind, kept_copies};
 use crate::recovery::set_aside_files;
@@ -42,9 +44,10 @@ pub(crate) fn refuse_if_beside_others(path: &Path) -> Result<(), OpenError> {
 
 /// What says that there was a database.
 fn witness(path: &Path) -> io::Result<Option<PathBuf>> {
-    let journal = Journal::path_of(path);
-    if has_bytes(&journal)? {
-        return Ok(Some(journal));
+    for file in [Journal::path_of(path), FactsFile::path_of(path)] {
+        if has_bytes(&file)? {
+            return Ok(Some(file));
+        }
     }
     let mut copies = kept_copies(path)?.into_iter().rev();
     match copies.find(|copy| copy.kind != KeptKind::Part) {

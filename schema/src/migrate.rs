@@ -41,6 +41,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "0013_instruction_files",
     "0014_retirement",
     "0015_parser_states",
+    "0016_steering",
     "0019_turns_by_time",
 ];
 

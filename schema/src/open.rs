@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::copy::with_suffix;
 use crate::error::OpenError;
+use crate::facts;
 use crate::integrity::check_after_crash;
 use crate::kept::newest_before_migration;
 use crate::lost;
@@ -148,7 +149,7 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection, OpenError> {
 
 /// What SQLite opens of a database, and what a writer of ours does.
 const READ: [&str; 4] = ["", "-wal", "-shm", "-journal"];
-const WRITTEN: [&str; 2] = [".lock", ".journal"];
+const WRITTEN: [&str; 3] = [".lock", ".journal", facts::SUFFIX];
 
 /// A pipe in the place of a file that is read would be waited for without an end.
 pub(crate) fn refuse_what_is_no_file(path: &Path) -> Result<(), OpenError> {

@@ -32,6 +32,7 @@ mod sessions;
 pub(crate) mod settings;
 mod sources;
 mod stats;
+pub(crate) mod steering;
 mod stored;
 pub(crate) mod targets;
 mod timeline;

@@ -29,6 +29,7 @@ use sha2::{Digest, Sha256};
 use crate::backup::{FreshCopy, of_a_copy};
 use crate::copy::with_suffix;
 use crate::error::OpenError;
+use crate::facts::SUFFIX;
 use crate::kept::{Spared, fallbacks, looked_through};
 use crate::migrate::{LATEST, meta, set_meta};
 use crate::open::{self, CLEAN_SHUTDOWN};
@@ -238,7 +239,7 @@ fn remove_with_companions(database: &Path) -> io::Result<()> {
 
 /// Removes what opening and migrating leave beside a database that is closed.
 fn remove_companions(database: &Path) -> io::Result<()> {
-    for suffix in ["-wal", "-shm", ".lock", ".journal"] {
+    for suffix in ["-wal", "-shm", ".lock", ".journal", SUFFIX] {
         remove(&with_suffix(database, suffix))?;
     }
     crate::copy::migration_copies(database)?

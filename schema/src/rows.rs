@@ -5,6 +5,7 @@ mod browsing;
 mod forgetting;
 mod given;
 mod read;
+mod steering;
 
 pub use browsing::{EpisodeFilter, SessionRow, TurnPlace, TurnRow};
 pub use forgetting::{ForgetTarget, Forgotten, TargetedEpisode};
@@ -16,4 +17,8 @@ pub use given::{
 pub use read::{
     BacklogRow, CandidateRow, EpisodeText, IngestOutcome, LoggedRecollection, Showing, SourceProblem, SourceRow, Space,
     StoreStats, StoredEpisode,
+};
+pub use steering::{
+    BOOSTED, EVERYWHERE_KEY, Fact, ImportOutcome, PINNED, ProjectNames, REMEMBERED_SESSION, Remembered, Steered, SteeredTurn,
+    Steering, USER_AGENT,
 };

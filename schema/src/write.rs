@@ -19,7 +19,9 @@ use crate::units::UnixMillis;
 
 mod embeddings;
 mod exclusion;
+mod facts;
 mod forget;
+mod import;
 mod in_copies;
 mod index;
 mod ingest;
@@ -31,7 +33,9 @@ mod redact;
 mod rehearsal;
 mod replay;
 mod retention;
+mod row;
 mod sources;
+mod steer;
 
 pub(crate) use embeddings::{current_model, insert_code, rebuild_codes, remove_code};
 pub(crate) use exclusion::excluded_paths;
@@ -43,6 +47,7 @@ pub(crate) use ingest::content_hash;
 pub use redact::{CleanupState, RedactionCleanup, RedactionStep};
 pub(crate) use redact::{copy_is_due, redact_in_copy};
 pub(crate) use rehearsal::rehearse;
+pub(crate) use steer::settle_boosts;
 
 /// Key in `_meta`: until when ingest and embedding rest, or `indefinite`.
 pub(crate) const PAUSED: &str = "paused";
@@ -63,6 +68,8 @@ pub struct Writer {
     damage: Option<Damage>,
     /// Whether the next opening is to look through the file, though this one ends in order.
     distrusted: bool,
+    /// Whether this opening removed what the journal says was forgotten.
+    forgot_at_opening: bool,
 }
 
 impl Writer {
@@ -83,6 +90,7 @@ impl Writer {
             journal,
             damage: None,
             distrusted: false,
+            forgot_at_opening: false,
         };
         if opened.index_damaged {
             tracing::warn!("the full-text index is damaged and is rebuilt from the stored texts");
@@ -97,6 +105,7 @@ impl Writer {
             set_meta(&writer.db, INDEX_ANALYSIS, &version).map_err(OpenError::at(path, "write to"))?;
         }
         writer.follow_journal(&lines)?;
+        writer.follow_facts()?;
         drop(opened.lock);
         Ok(writer)
     }
@@ -241,7 +250,17 @@ impl Writer {
         choice: Choice,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, QueryError> {
-        let mark = self.journal.append(&[choice]).map_err(|source| QueryError::Journal {
+        self.decide_all(act, &[choice], work)
+    }
+
+    /// As [`Writer::decide`], several choices in one transaction; it is an ordinary one where there is none.
+    fn decide_all<T>(
+        &mut self,
+        act: &'static str,
+        choices: &[Choice],
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, QueryError> {
+        let mark = self.journal.append(choices).map_err(|source| QueryError::Journal {
             act,
             path: self.journal.path().to_owned(),
             source,

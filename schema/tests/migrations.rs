@@ -124,7 +124,7 @@ fn a_reader_never_migrates() {
     Writer::open(&path).expect("opens").close().expect("closes");
     // What the last migration made.
     Connection::open(&path)
-        .and_then(|db| db.execute_batch("DROP TABLE source_states"))
+        .and_then(|db| db.execute_batch("DROP TABLE steered_turns; DROP TABLE boosted_episodes; DROP TABLE imported_uses"))
         .expect("drops");
     set_version(&path, SCHEMA_VERSION - 1);
     let error = Reader::open(&path).expect_err("is refused");

@@ -26,8 +26,14 @@ fn help_and_version() {
         "resume",
         "exclude",
         "include",
+        "remember",
+        "mute",
+        "unmute",
+        "boost",
+        "unboost",
         "forget",
         "export",
+        "import",
     ] {
         assert!(
             text.lines().any(|line| line.trim_start().starts_with(&format!("{command} "))),
@@ -42,7 +48,16 @@ fn help_and_version() {
         String::from_utf8(hook.stdout).unwrap().trim(),
         format!("remembrancer-hook {}", remembrancer_hooks::VERSION)
     );
-    for wrong in [&["remember"][..], &["forget"], &["recall"], &[]] {
+    for wrong in [
+        &["remember"][..],
+        &["mute"],
+        &["unboost"],
+        &["import"],
+        &["forget"],
+        &["recall"],
+        &["reminisce"],
+        &[],
+    ] {
         assert_eq!(sandbox.run(wrong).status.code(), Some(2), "{wrong:?}");
     }
 }

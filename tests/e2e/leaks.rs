@@ -162,6 +162,39 @@ fn commands_tell_none(sandbox: &Sandbox, needles: &Needles) {
     assert!(export.exists() && markdown.exists());
 }
 
+/// Nor does what the user has remembered, with a secret in it, or what another's export brings.
+fn what_is_told_by_hand_holds_none(sandbox: &Sandbox, needles: &Needles, secrets: &[(&'static str, String, Vec<String>)]) {
+    let export = sandbox.home().join("export.jsonl");
+    let mut line: serde_json::Value =
+        serde_json::from_str(fs_err::read_to_string(&export).unwrap().lines().next().unwrap()).unwrap();
+    let foreign = sandbox.home().join("foreign.jsonl");
+    let mut lines = String::new();
+    for (number, (_, text, _)) in secrets.iter().enumerate() {
+        let said = needles.placed("The gateway is asked with ", text, "");
+        let told = sandbox.run(&["remember", &said, "--everywhere"]);
+        assert_eq!(needles.in_bytes(&[told.stdout, told.stderr].concat()), Vec::<&str>::new());
+        let mut turn = [9; 16];
+        turn[..8].copy_from_slice(&(number as u64).to_be_bytes());
+        let turn = remembrancer_schema::TurnUid(turn);
+        line["turn_id"] = turn.to_string().into();
+        line["id"] = remembrancer_schema::EpisodeUid::of(&turn, 0).to_string().into();
+        line["part"] = 0.into();
+        line["prompt"] = said.clone().into();
+        line["answer"] = needles.placed("It was void:\n", text, "\n").into();
+        line["facets"] = json!({"files": [said], "commands": [text], "errors": [text], "tools": []});
+        line["session_title"] = needles.placed("On ", text, "").into();
+        lines.push_str(&line.to_string());
+        lines.push('\n');
+    }
+    fs_err::write(&foreign, lines).unwrap();
+    let told = sandbox.run(&["import", foreign.to_str().unwrap()]);
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    assert_eq!(needles.in_bytes(&[told.stdout, told.stderr].concat()), Vec::<&str>::new());
+    // It is the user's file, and not ours.
+    fs_err::remove_file(&foreign).unwrap();
+    assert!(fs_err::metadata(format!("{}.facts", sandbox.places().database_file().display())).is_ok());
+}
+
 #[test]
 fn tc_41_no_file_holds_a_secret_of_any_rule() {
     let sandbox = sandbox!();
@@ -225,6 +258,7 @@ fn tc_41_no_file_holds_a_secret_of_any_rule() {
         );
     }
     commands_tell_none(&sandbox, &needles);
+    what_is_told_by_hand_holds_none(&sandbox, &needles, &secrets);
     needles.nowhere(&sandbox, &[], "while the daemon runs");
     // One forgotten turn has index, pages and log rewritten whole.
     sandbox.json(&["forget", "--yes", "--session", "s0"]);

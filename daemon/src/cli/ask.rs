@@ -29,6 +29,9 @@ pub(super) fn reply(surroundings: &Surroundings, request: &Request) -> Result<Op
         | Request::Exclude { .. }
         | Request::Include { .. }
         | Request::Flush
+        | Request::Remember { .. }
+        | Request::Steer { .. }
+        | Request::Import { .. }
         | Request::Instruct(_)
         | Request::Uninstruct { .. } => LONG_PATIENCE,
         Request::Backup { .. } => COPY_PATIENCE,

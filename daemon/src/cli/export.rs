@@ -7,7 +7,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use remembrancer_processor::ingest::{redact, redact_episode};
+use remembrancer_processor::ingest::redact_stored;
 use remembrancer_schema::{EpisodeId, ForgetTarget, Reader};
 
 use super::ask;
@@ -159,8 +159,8 @@ fn write_all<W: Write>(
     let mut written = Written::default();
     for step in ids.chunks(STEP) {
         for mut episode in reader.stored(step).map_err(|error| Failed::Read(error.into()))? {
-            redact_episode(&mut episode.text);
-            episode.git_branch = episode.git_branch.map(|branch| redact(&branch).into_owned());
+            // A row may be older than today's rules.
+            redact_stored(&mut episode);
             if episode.hidden && !arguments.with_excluded {
                 written.excluded += 1;
                 continue;

@@ -93,6 +93,7 @@ fn print_episode(episode: &Value, terminal: Terminal) {
     if episode["hidden"] == true {
         say!("hidden: yes, by an exclusion");
     }
+    print_steering(episode);
     // Files may be named by whoever wrote a page; errors are other programs' words.
     let facets = [
         ("files", "files"),
@@ -115,6 +116,19 @@ fn print_episode(episode: &Value, terminal: Terminal) {
     }
     print_other_parts(episode);
     print_neighbours(&episode["neighbours"], terminal);
+}
+
+/// What the user did with it.
+fn print_steering(episode: &Value) {
+    if episode["muted"] == true {
+        say!("muted: yes, it is never recalled (`remembrancer unmute` takes that back)");
+    }
+    if episode["boosted"] == true {
+        say!("boosted: yes (`remembrancer unboost` takes that back)");
+    }
+    if let Some(date) = episode["remembered_on"].as_str() {
+        say!("remembered by you on {date}");
+    }
 }
 
 /// Where in its file the turn begins, or that the file is gone.

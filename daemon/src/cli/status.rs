@@ -80,6 +80,15 @@ fn print_status(status: &Value) {
         number(&status["embedded"]),
         number(&status["embedding_backlog"])
     );
+    let steered = ["remembered_facts", "muted_turns", "boosted_turns"].map(|key| number(&status[key]));
+    if steered != [0; 3] {
+        say!(
+            "by you:     {}, {} muted, {} boosted",
+            counted(&steered[0].into(), "fact remembered", "facts remembered"),
+            counted(&steered[1].into(), "turn", "turns"),
+            counted(&steered[2].into(), "turn", "turns")
+        );
+    }
     say!(
         "transcripts: {} read, {} of them gone since; {} records, {} lines passed over; {} waiting",
         number(&status["transcripts"]),

@@ -1,13 +1,13 @@
 //! The whole of one episode with its turn, its neighbours and where it came from; and the turns of a whole session.
 
 use remembrancer_processor::ingest::{redact_episode, redact_folder};
-use remembrancer_schema::{EpisodeId, EpisodeText, Reader, SessionKey, TurnPlace, TurnRow};
+use remembrancer_schema::{EpisodeId, EpisodeText, REMEMBERED_SESSION, Reader, SessionKey, TurnPlace, TurnRow, USER_AGENT};
 use serde_json::{Value, json};
 
 use super::came_from::CameFrom;
 use super::listing::session_json;
 use super::looking::{cursor, place, turn_json};
-use super::{ControlError, episode_json, find};
+use super::{ControlError, date, episode_json, find};
 
 /// Bytes of text in a reply, beyond which the rest is left for another: JSON may write a byte in six, and a reply has four
 /// megabytes at most.
@@ -53,6 +53,11 @@ pub(crate) fn show(reader: &Reader, id: &str) -> Result<ShownEpisode, ControlErr
         Some(turn) => reader.turns_beside(turn.place.id)?,
         None => (None, None),
     };
+    let steered = reader.steered(text.id)?;
+    value["muted"] = steered.muted_at.is_some().into();
+    value["boosted"] = steered.boosted_at.is_some().into();
+    let is_fact = text.agent == USER_AGENT && text.session == REMEMBERED_SESSION;
+    value["remembered_on"] = is_fact.then(|| date(text.created_at)).into();
     value["origin"] = turn.as_ref().map(|turn| turn_json(turn)["origin"].clone()).into();
     value["hidden"] = turn.as_ref().map(|turn| turn.hidden).into();
     let shown = within_bounds(&parts);

@@ -1,5 +1,5 @@
-//! How long the members of a request may be. A request comes in; the first member that is too long goes out. The prompt alone is bounded
-//! by the line.
+//! How long the members of a request may be. A request comes in; the first member that is too long goes out. The prompt and the lines of
+//! an import alone are bounded by the line.
 
 use super::{
     ForgetTarget, InstructionFile, Narrowing, ProtocolError, RecallRequest, Request, SearchRequest, SessionsRequest,
@@ -97,6 +97,11 @@ fn members(request: &Request) -> Vec<Member<'_>> {
             ("line", line.as_deref(), MAX_WORDS_BYTES),
             path("made", made.as_deref()),
         ],
+        Request::Remember { text, project } => vec![
+            ("text", Some(text.as_str()), MAX_WORDS_BYTES),
+            path("project", project.as_deref()),
+        ],
+        Request::Steer { how: _, ids } => ids.iter().map(|episode| id("ids", Some(episode.as_str()))).collect(),
         Request::Backup { path: file } => vec![path("path", file.as_deref())],
         Request::Forget { target } => members_of(target),
         Request::Show { id: episode } => vec![id("id", Some(episode.as_str()))],
@@ -126,8 +131,13 @@ fn members(request: &Request) -> Vec<Member<'_>> {
             ]);
             members
         }
-        Request::Status | Request::Flush | Request::Mend { .. } | Request::Pause { .. } | Request::Resume | Request::Ping => {
-            Vec::new()
-        }
+        // The lines of an export are as long as the line allows.
+        Request::Import { .. }
+        | Request::Status
+        | Request::Flush
+        | Request::Mend { .. }
+        | Request::Pause { .. }
+        | Request::Resume
+        | Request::Ping => Vec::new(),
     }
 }

@@ -61,6 +61,29 @@ pub enum Request {
         /// What to delete.
         target: ForgetTarget,
     },
+    /// Remember what the user says, in words.
+    Remember {
+        /// What is to be remembered.
+        text: String,
+        /// An absolute path of a folder, whose project it is about; without it, it holds in all projects.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project: Option<String>,
+    },
+    /// Decide of single memories: whether they are recalled, and whether they count as important.
+    Steer {
+        /// What is decided.
+        how: Steering,
+        /// The ids of episodes, or enough of their first digits. Each stands for its whole turn.
+        ids: Vec<String>,
+    },
+    /// Store episodes that an export wrote.
+    Import {
+        /// Lines of the export.
+        lines: Vec<String>,
+        /// Say what would become of them, and store nothing.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        dry_run: bool,
+    },
     /// Copy the memory to a file.
     Backup {
         /// An absolute path; without it, the usual place.
@@ -104,6 +127,20 @@ pub enum Request {
     },
     /// Is anyone there?
     Ping,
+}
+
+/// What is decided of single memories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Steering {
+    /// They are never recalled; whoever looks for them finds them.
+    Mute,
+    /// Take back a `mute`.
+    Unmute,
+    /// They count as important.
+    Boost,
+    /// Take back a `boost`.
+    Unboost,
 }
 
 /// The question that a prompt puts.
@@ -199,7 +236,7 @@ pub enum ForgetTarget {
 }
 
 /// The names of all operations.
-const OPERATIONS: [&str; 21] = [
+const OPERATIONS: [&str; 24] = [
     "recall",
     "changed",
     "exclude_session",
@@ -211,6 +248,9 @@ const OPERATIONS: [&str; 21] = [
     "exclude",
     "include",
     "forget",
+    "remember",
+    "steer",
+    "import",
     "backup",
     "mend",
     "instruct",

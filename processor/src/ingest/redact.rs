@@ -29,7 +29,7 @@ use judge::Found;
 use private::redact_private;
 pub(crate) use private::{after_cut_span, redact_private_across, redact_private_after};
 use rules::{Rule, SHAPED};
-pub use stored::redact_episode;
+pub use stored::{redact_episode, redact_stored};
 use tokens::{KINDS, TOKENS};
 use written::WRITTEN;
 

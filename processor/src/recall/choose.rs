@@ -15,11 +15,11 @@ pub(super) struct Choice {
     pub(super) judged: Vec<LoggedCandidate>,
 }
 
-/// Walks `weighing` from the best down, until `settings.top` are found.
-pub(super) fn choose(weighing: &Weighing, project: Option<ProjectId>, settings: &RecallSettings) -> Choice {
+/// Walks `weighing` from the best down, until `settings.top` are found. `own` tells the prompt's own projects from others.
+pub(super) fn choose(weighing: &Weighing, own: impl Fn(Option<ProjectId>) -> bool, settings: &RecallSettings) -> Choice {
     let mut judge = Judge {
         weighing,
-        project,
+        own: &own,
         settings,
         recollections: Vec::new(),
         judged: Vec::new(),
@@ -36,7 +36,7 @@ pub(super) fn choose(weighing: &Weighing, project: Option<ProjectId>, settings: 
 
 struct Judge<'a> {
     weighing: &'a Weighing,
-    project: Option<ProjectId>,
+    own: &'a dyn Fn(Option<ProjectId>) -> bool,
     settings: &'a RecallSettings,
     recollections: Vec<Recollection>,
     judged: Vec<LoggedCandidate>,
@@ -86,7 +86,7 @@ impl Judge<'_> {
             coverage: weighed.evidence.coverage,
             matched: weighed.evidence.matched,
             terms: self.weighing.terms,
-            foreign: self.settings.scope == super::ScopeRule::ProjectFirst && candidate.row.project != self.project,
+            foreign: self.settings.scope == super::ScopeRule::ProjectFirst && !(self.own)(candidate.row.project),
         }
     }
 }

@@ -29,7 +29,9 @@ pub(super) struct Bounds<'a> {
     pub project: Option<ProjectId>,
     /// Whether other projects take part.
     pub scope: ScopeRule,
-    /// Episodes in this session's context, or shown in it before: left out before any cut.
+    /// The project whose episodes are recalled in all projects, if there is one.
+    pub everywhere: Option<ProjectId>,
+    /// Muted episodes, and those in this session's context, or shown in it before: left out before any cut.
     pub left_out: &'a HashSet<EpisodeId>,
 }
 
@@ -39,6 +41,19 @@ impl Bounds<'_> {
             ScopeRule::All => Scope::All,
             ScopeRule::ProjectFirst | ScopeRule::Project => Scope::Project(self.project),
         }
+    }
+
+    /// That, and what holds everywhere.
+    pub(super) fn store_scopes(&self) -> Vec<Scope> {
+        let own = self.store_scope();
+        let everywhere = self.everywhere.map(|project| Scope::Project(Some(project)));
+        let further = everywhere.filter(|everywhere| own != Scope::All && own != *everywhere);
+        std::iter::once(own).chain(further).collect()
+    }
+
+    /// Whether an episode of `project` is one of the prompt's own project, or holds everywhere.
+    pub(super) fn is_own(&self, project: Option<ProjectId>) -> bool {
+        is_own(project, self.project, self.everywhere)
     }
 
     /// A limit that leaves enough after what is left out, since the SQL legs cut before we filter.
@@ -53,6 +68,11 @@ impl Bounds<'_> {
             .take(limit)
             .collect()
     }
+}
+
+/// Whether an episode of `project` counts as the prompt's own: it is of its project, `own`, or holds everywhere.
+pub(super) fn is_own(project: Option<ProjectId>, own: Option<ProjectId>, everywhere: Option<ProjectId>) -> bool {
+    project == own || everywhere.is_some() && project == everywhere
 }
 
 /// What the full-text leg found.
@@ -71,27 +91,34 @@ pub(super) struct Words {
 /// # Errors
 /// The degradation that names why the leg is absent.
 pub(super) fn bm25(reader: &Reader, query: &Query, bounds: &Bounds<'_>, lexical: &Lexical) -> Result<Words, Degradation> {
+    type Expressing = fn(&[String], Scope) -> Option<MatchExpression>;
+    let scopes = bounds.store_scopes();
     let mut document_frequencies = None;
-    let mut search = |expression: Option<MatchExpression>| -> Result<Vec<(EpisodeId, Bm25)>, Degradation> {
-        let Some(expression) = expression else { return Ok(Vec::new()) };
-        let found = reader
-            .bm25(&expression, lexical.fields, bounds.widened(BM25_LIMIT))
-            .map_err(absent(Degradation::Bm25Absent))?;
-        document_frequencies = (expression.terms() == query.terms).then_some(found.document_frequencies);
-        Ok(bounds.keep(found.hits, |(id, _)| *id, BM25_LIMIT))
+    let mut search = |expressing: Expressing| -> Result<Vec<(EpisodeId, Bm25)>, Degradation> {
+        let mut hits = Vec::new();
+        for expression in scopes.iter().filter_map(|scope| expressing(&query.terms, *scope)) {
+            let found = reader
+                .bm25(&expression, lexical.fields, bounds.widened(BM25_LIMIT))
+                .map_err(absent(Degradation::Bm25Absent))?;
+            document_frequencies = (expression.terms() == query.terms).then_some(found.document_frequencies);
+            hits.extend(found.hits);
+        }
+        if scopes.len() > 1 {
+            // Their scores are of one index: in one order, as a search of both would have them.
+            hits.sort_by(|(one_id, one), (other_id, other)| one.0.total_cmp(&other.0).then(one_id.cmp(other_id)));
+        }
+        Ok(bounds.keep(hits, |(id, _)| *id, BM25_LIMIT))
     };
-    let scope = bounds.store_scope();
-    let any = || MatchExpression::any_of(&query.terms, scope);
     let (hits, exact) = match lexical.asking {
-        Asking::AnyTerm => (search(any())?, HashSet::new()),
+        Asking::AnyTerm => (search(MatchExpression::any_of)?, HashSet::new()),
         Asking::AllTermsFirst { least } => {
-            let all = search(MatchExpression::all_of(&query.terms, scope))?;
+            let all = search(MatchExpression::all_of)?;
             let exact: HashSet<EpisodeId> = all.iter().map(|(id, _)| *id).collect();
             if all.len() >= least {
                 (all, exact)
             } else {
                 // Broadened, not replaced: a long text with all terms may come after many short ones with some.
-                let mut hits = search(any())?;
+                let mut hits = search(MatchExpression::any_of)?;
                 let found: HashSet<EpisodeId> = hits.iter().map(|(id, _)| *id).collect();
                 hits.extend(all.into_iter().filter(|(id, _)| !found.contains(id)));
                 (hits, exact)
@@ -110,20 +137,26 @@ pub(super) fn bm25(reader: &Reader, query: &Query, bounds: &Bounds<'_>, lexical:
 /// # Errors
 /// The degradation that names why the leg is absent.
 pub(super) fn recent(reader: &Reader, bounds: &Bounds<'_>) -> Result<Vec<EpisodeId>, Degradation> {
-    let found = reader
-        .recently_accessed(bounds.store_scope(), bounds.widened(RECENT_LIMIT))
-        .map_err(absent(Degradation::RecentAbsent))?;
-    Ok(bounds.keep(found, |id| *id, RECENT_LIMIT))
+    let mut recent = Vec::new();
+    for scope in bounds.store_scopes() {
+        let found = reader
+            .recently_accessed(scope, bounds.widened(RECENT_LIMIT))
+            .map_err(absent(Degradation::RecentAbsent))?;
+        recent.extend(bounds.keep(found, |id| *id, RECENT_LIMIT));
+    }
+    Ok(recent)
 }
 
 /// The episodes nearest to an embedding by their codes: those in scope, and the nearest of other projects where these may
 /// take part on strong evidence.
 pub(super) fn coarse(codes: &CodeIndex, embedding: &Embedding, bounds: &Bounds<'_>) -> Vec<EpisodeId> {
-    let shards = match bounds.store_scope() {
+    let shards = |scope| match scope {
         Scope::All => Shards::All,
         Scope::Project(own) => Shards::Only(own),
     };
-    let mut found = codes.nearest(embedding, COARSE_LIMIT, shards, bounds.left_out);
+    let scopes = bounds.store_scopes().into_iter();
+    let nearest = |scope| codes.nearest(embedding, COARSE_LIMIT, shards(scope), bounds.left_out);
+    let mut found: Vec<EpisodeId> = scopes.flat_map(nearest).collect();
     if bounds.scope == ScopeRule::ProjectFirst {
         let others = Shards::AllBut(bounds.project);
         found.extend(codes.nearest(embedding, FOREIGN_LIMIT, others, bounds.left_out));

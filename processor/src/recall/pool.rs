@@ -77,7 +77,7 @@ pub(super) fn candidates(
         .collect())
 }
 
-/// Drops candidates of other projects whose cosine is not strong, before any ranking.
-pub(super) fn drop_weak_foreigners(pool: &mut Vec<Candidate>, project: Option<ProjectId>, least_cosine: f32) {
-    pool.retain(|candidate| candidate.row.project == project || candidate.cosine.is_some_and(|cosine| cosine.0 >= least_cosine));
+/// Drops candidates that are not the prompt's `own` and whose cosine is not strong, before any ranking.
+pub(super) fn drop_weak_foreigners(pool: &mut Vec<Candidate>, own: impl Fn(Option<ProjectId>) -> bool, least_cosine: f32) {
+    pool.retain(|candidate| own(candidate.row.project) || candidate.cosine.is_some_and(|cosine| cosine.0 >= least_cosine));
 }

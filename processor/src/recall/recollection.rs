@@ -5,7 +5,7 @@
 //! it can't pass for an entry or a line of ours.
 
 use jiff::Timestamp;
-use remembrancer_schema::{EpisodeText, EpisodeUid, UnixMillis};
+use remembrancer_schema::{EpisodeText, EpisodeUid, REMEMBERED_SESSION, USER_AGENT, UnixMillis};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::origin;
@@ -179,11 +179,20 @@ fn entry(number: usize, episode: &EpisodeText, left: Allowance) -> Option<String
 
 fn entry_within(number: usize, episode: &EpisodeText, chars: usize) -> String {
     let heading = heading(number, episode);
+    if is_fact(episode) {
+        let room = chars.saturating_sub(heading.chars().count());
+        return heading + &part("Remembered:", &episode.prompt, room);
+    }
     let files = files_line(episode, FILES_CHARS.min(chars / 3));
     let asked = part("Asked:", &episode.prompt, ASKED_CHARS.min(chars / 3));
     let fixed = heading.chars().count() + files.chars().count() + asked.chars().count();
     let answer = part("Answer:", &episode.answer, chars.saturating_sub(fixed));
     [heading, asked, answer, files].concat()
+}
+
+/// Whether an episode is what the user had remembered by a command, and nobody's answer.
+fn is_fact(episode: &EpisodeText) -> bool {
+    episode.agent == USER_AGENT && episode.session == REMEMBERED_SESSION
 }
 
 /// A part of an entry with its `label`, of at most `limit` characters with the line's end; empty where nothing of the text is left.
@@ -205,7 +214,7 @@ fn part(label: &str, text: &str, limit: usize) -> String {
 }
 
 /// How lines of ours begin, which no line of a text may.
-const LABELS: [&str; 4] = ["Asked:", "Answer:", "Files:", "Nothing to recall"];
+const LABELS: [&str; 5] = ["Asked:", "Answer:", "Files:", "Remembered:", "Nothing to recall"];
 
 /// `text` with a bar before every further line that could pass for one of ours.
 fn marked_off(text: &str) -> String {
@@ -231,13 +240,18 @@ fn heading(number: usize, episode: &EpisodeText) -> String {
         || "no project".to_owned(),
         |name| cut(&one_line(name).replace('·', "-"), PROJECT_CHARS),
     );
+    let by_user = if is_fact(episode) {
+        format!(" · remembered by you on {date}")
+    } else {
+        String::new()
+    };
     let origin = if origin::is_from_the_web(&episode.facets) {
         FROM_THE_WEB
     } else {
         ""
     };
     format!(
-        "[{number}] {date} · {project} · id {}{origin}\n",
+        "[{number}] {date} · {project} · id {}{origin}{by_user}\n",
         EpisodeUid::short(&episode.uid)
     )
 }

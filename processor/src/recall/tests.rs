@@ -6,6 +6,7 @@ mod order;
 mod origin;
 mod reranking;
 mod silence;
+mod steering;
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 //!
 //! Texts are read for the first few dozen alone: the pool holds hundreds, and the fused order is right about the rest.
 
-use remembrancer_schema::{EpisodeText, QueryError, Reader};
+use remembrancer_schema::{BOOSTED, EpisodeText, PINNED, QueryError, Reader};
 
 use super::evidence::{Background, Evidence};
 use super::fusion::Fused;
@@ -23,6 +23,19 @@ const WEB_HANDICAP: f64 = 0.05;
 
 fn handicap(text: &EpisodeText) -> f64 {
     if is_from_the_web(&text.facets) { WEB_HANDICAP } else { 0.0 }
+}
+
+/// What the user pinned or boosted goes before what fits somewhat better: by so much of the second stage's scores, about the distance
+/// between two that are shown one after the other. It decides among what is relevant, and makes nothing so. (Profiles that count
+/// importance count it by their own rule, of which it is high; ADR 45.)
+const USERS_WORD: f64 = 0.5;
+
+/// What the user's own word about an episode is worth.
+fn users_word(text: &EpisodeText) -> f64 {
+    match text.importance_rule.as_str() {
+        PINNED | BOOSTED => USERS_WORD,
+        _ => 0.0,
+    }
 }
 
 /// A candidate with its text and what speaks for it.
@@ -94,7 +107,7 @@ pub(super) fn weigh(
             }
         }
         let score = match profile.second_stage {
-            Some(model) => model.score(&evidence, background.best_cosine()) - handicap(&text),
+            Some(model) => model.score(&evidence, background.best_cosine()) - handicap(&text) + users_word(&text),
             None => fused.score,
         };
         candidates.push(Weighed {

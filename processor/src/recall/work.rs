@@ -1,13 +1,16 @@
 //! One recall in progress: the legs in their order, what was missing, how long each stage took, and what came of it.
 
-use remembrancer_schema::{EpisodeText, LoggedCandidate, QueryError, Reader, RecollectionLog};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use remembrancer_schema::{EpisodeId, EpisodeText, LoggedCandidate, ProjectId, QueryError, Reader, RecollectionLog};
 
 use super::choose::{Choice, choose};
 use super::floor::Dropped;
 use super::fusion::{Candidate, fuse};
 use super::gate::{self, Silence};
 use super::leg::Leg;
-use super::legs::{self, Bounds};
+use super::legs::{self, Bounds, is_own};
 use super::meaning::ByMeaning;
 use super::pool::{self, Compared, Found};
 use super::profile::Profile;
@@ -28,12 +31,29 @@ fn stop_reading_at(reader: &Reader, deadline: Deadline) {
     reader.set_deadline_check(Some(Box::new(move || deadline.has_passed())));
 }
 
+/// What is left out, with what the user muted, and the project that holds everywhere. Where that can't be read nothing is recalled: what
+/// is muted is never shown.
+fn decided<'s>(
+    reader: &Reader,
+    session: &'s SessionState,
+) -> Result<(Cow<'s, HashSet<EpisodeId>>, Option<ProjectId>), QueryError> {
+    let muted = reader.muted_episodes()?;
+    let left_out = if muted.is_empty() {
+        Cow::Borrowed(&session.left_out)
+    } else {
+        Cow::Owned(&session.left_out | &muted)
+    };
+    Ok((left_out, reader.everywhere()?))
+}
+
 /// One recall in progress.
 pub(super) struct Work<'a> {
     question: &'a Question,
     watch: Stopwatch,
     degradations: Vec<Degradation>,
     embedding: Option<Embedding>,
+    /// The project whose episodes are recalled in all projects, if there is one.
+    everywhere: Option<ProjectId>,
     /// Of the prompt's terms, where the full-text leg counted them.
     document_frequencies: Option<Vec<u64>>,
     pool: usize,
@@ -48,6 +68,7 @@ impl<'a> Work<'a> {
             watch: Stopwatch::start(),
             degradations: Vec::new(),
             embedding: None,
+            everywhere: None,
             document_frequencies: None,
             pool: 0,
             weighing: Weighing::default(),
@@ -76,6 +97,7 @@ impl<'a> Work<'a> {
             });
         }
         let question = self.question;
+        let everywhere = self.everywhere;
         let fused = fuse(pool, &settings.profile, question.now);
         self.watch.lap("fusion");
         let weighing = weigh(
@@ -84,7 +106,9 @@ impl<'a> Work<'a> {
             self.document_frequencies.take(),
             fused,
             &settings.profile,
-            |fused| settings.scope != ScopeRule::ProjectFirst || fused.candidate.row.project == question.project,
+            |fused| {
+                settings.scope != ScopeRule::ProjectFirst || is_own(fused.candidate.row.project, question.project, everywhere)
+            },
             deadline,
         );
         self.watch.lap("weigh");
@@ -123,14 +147,17 @@ impl<'a> Work<'a> {
         if let Some(silence) = gate::before_search(query) {
             return Err(silence);
         }
-        let bounds = Bounds {
-            project: self.question.project,
-            scope: settings.scope,
-            left_out: &session.left_out,
-        };
         // A leg may take what is left but for the reserve: late, it is absent, and what follows still has its time.
         let legs_until = deadline.earlier_by(settings.reserve);
         stop_reading_at(reader, legs_until);
+        let (left_out, everywhere) = decided(reader, session).map_err(|error| self.unreadable(&error))?;
+        self.everywhere = everywhere;
+        let bounds = Bounds {
+            project: self.question.project,
+            scope: settings.scope,
+            everywhere,
+            left_out: &left_out,
+        };
         let conversation = self.conversation(reader, session, model_id, profile);
         let by_meaning = ByMeaning {
             codes,
@@ -165,7 +192,7 @@ impl<'a> Work<'a> {
             pool::candidates(reader, &found.union(), &found.words, compared).map_err(|error| self.unreadable(&error))?;
         let leave_out_weak_foreigners = |pool: &mut Vec<Candidate>| {
             if settings.scope == ScopeRule::ProjectFirst {
-                pool::drop_weak_foreigners(pool, self.question.project, settings.floor.foreign_cosine);
+                pool::drop_weak_foreigners(pool, |project| bounds.is_own(project), settings.floor.foreign_cosine);
             }
         };
         leave_out_weak_foreigners(&mut pool);
@@ -200,7 +227,8 @@ impl<'a> Work<'a> {
     }
 
     fn choose(&mut self, settings: &RecallSettings) -> Result<Vec<Recollection>, Silence> {
-        let Choice { recollections, judged } = choose(&self.weighing, self.question.project, settings);
+        let (own, everywhere) = (self.question.project, self.everywhere);
+        let Choice { recollections, judged } = choose(&self.weighing, |project| is_own(project, own, everywhere), settings);
         self.watch.lap("choose");
         self.candidates = judged;
         if recollections.is_empty() {

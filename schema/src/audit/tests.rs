@@ -13,6 +13,11 @@ fn store() -> Store {
     store.embed();
     let forgotten = ForgetTarget::Episode(EpisodeUid::of(&crate::testing::turn_uid(1), 0).to_string());
     store.writer.forget(&forgotten, UnixMillis(9)).expect("forgets");
+    let first = crate::testing::turn_uid(0);
+    store
+        .writer
+        .steer(&[first], crate::Steering::Boost, UnixMillis(9))
+        .expect("boosts");
     store
 }
 
@@ -76,6 +81,26 @@ fn each_contradiction_is_found() {
         (
             "UPDATE episodes SET embedding = NULL, embedding_model = NULL WHERE id = 1",
             "vector: a code for episode 1",
+        ),
+        (
+            "UPDATE episodes SET importance = 1 WHERE id = 1",
+            "steering: a boosted turn has an episode that does not count as important: 1",
+        ),
+        (
+            "DELETE FROM steered_turns",
+            "steering: an episode counts as boosted, and its turn is not: 1",
+        ),
+        (
+            "DELETE FROM boosted_episodes",
+            "steering: what the rules said of a boosted episode is not kept: 1",
+        ),
+        (
+            "INSERT INTO boosted_episodes VALUES (3, 1, 'default')",
+            "steering: what the rules said is kept of an episode that is not boosted: 3",
+        ),
+        (
+            "INSERT INTO steered_turns SELECT uid, 1, NULL FROM tombstones",
+            "steering: a turn that was forgotten is steered",
         ),
         (
             "PRAGMA foreign_keys = 0; UPDATE episodes SET session_id = 99 WHERE id = 1",

@@ -46,6 +46,14 @@ pub(crate) enum Choice {
     },
     /// It does no more.
     Uninstruct { path: String, line: Option<String> },
+    /// A turn is never recalled; a hexadecimal uid.
+    Mute { turn: String, at: i64 },
+    /// It may be recalled again.
+    Unmute { turn: String },
+    /// A turn counts as important; a hexadecimal uid.
+    Boost { turn: String, at: i64 },
+    /// It counts as the rules say.
+    Unboost { turn: String },
     /// What a newer version decided.
     #[serde(other)]
     Unknown,
@@ -83,6 +91,8 @@ impl Line {
             Choice::Instruct { path, line, .. } | Choice::Uninstruct { path, line } => {
                 vec!["instruct", path, line.as_deref().unwrap_or_default()]
             }
+            Choice::Mute { turn, .. } | Choice::Unmute { turn } => vec!["mute", turn],
+            Choice::Boost { turn, .. } | Choice::Unboost { turn } => vec!["boost", turn],
             Choice::Unknown => vec!["unknown", &self.raw],
         }
     }
@@ -137,7 +147,8 @@ pub(super) fn read(text: &[u8]) -> Option<Line> {
     })
 }
 
-fn sum(json: &[u8]) -> String {
+/// What leads a line, here and in the file of facts.
+pub(crate) fn sum(json: &[u8]) -> String {
     let sum = Sha256::digest(json);
     let mut digits = String::with_capacity(2 * sum.len());
     for byte in sum {

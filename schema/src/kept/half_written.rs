@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::{KeptKind, kept_copies};
 use crate::copy::{PART, beside};
+use crate::facts::SUFFIX;
 use crate::recovery::is_unfinished;
 use crate::restore;
 
-/// What was begun and is not whole: parts of copies, of the journal, of a new database in a damaged one's place, of a restore. Whoever
+/// What was begun and is not whole: parts of copies, of the journal, of the facts, of a new database in a damaged one's place, of a restore. Whoever
 /// made one may be at it still.
 ///
 /// # Errors
@@ -21,7 +22,8 @@ pub fn half_written(database: &Path) -> io::Result<Vec<PathBuf>> {
     };
     let mut found: Vec<PathBuf> = parts.map(|copy| copy.path).filter(is_unfinished).collect();
     let of_journal = beside(database)?.into_iter();
-    let of_journal = of_journal.filter(|(rest, _)| rest.starts_with(".journal") && rest.ends_with(PART));
+    let of_journal =
+        of_journal.filter(|(rest, _)| [".journal", SUFFIX].iter().any(|begin| rest.starts_with(begin)) && rest.ends_with(PART));
     found.extend(of_journal.map(|(_, path)| path));
     found.extend(restore::unfinished(database)?);
     Ok(found)

@@ -193,6 +193,7 @@ fn what_is_half_written_is_told_from_what_is_whole_and_from_what_was_damaged() {
     }
     let half = [
         "backups/.memory-2026-11-28T210345Z.db.7.part",
+        "memory.db.facts.part",
         "memory.db.journal.part",
         "memory.db.rebuilding",
         "memory.db.rebuilding-wal",
@@ -202,6 +203,7 @@ fn what_is_half_written_is_told_from_what_is_whole_and_from_what_was_damaged() {
         "backups/memory-2026-11-28T210345Z.db",
         "memory.db",
         "memory.db.damaged-20261128T210345Z",
+        "memory.db.facts",
         "memory.db.journal",
         "memory.db.rebuilt",
         "memory.db.replaced-1",

@@ -36,6 +36,7 @@ fn migration_files_are_pinned() {
     0013_instruction_files 2078507cc01be3cc
     0014_retirement 941576e78614ece3
     0015_parser_states e95007f09d7a7662
+    0016_steering b60a32ede99271db
     0019_turns_by_time ddcc69b1842b7a04
     ");
 }
@@ -59,7 +60,7 @@ fn database_at(folder: &TempDir, version: usize) -> (Connection, PathBuf) {
 fn populate(db: &Connection, version: usize) {
     let hash = [9_u8; 32];
     let no_table = || Ok(());
-    let rows: [&dyn Fn() -> rusqlite::Result<()>; 16] = [
+    let rows: [&dyn Fn() -> rusqlite::Result<()>; 17] = [
         &|| {
             set_meta(db, "schema_version", &version.to_string())?;
             db.execute_batch(
@@ -122,6 +123,12 @@ fn populate(db: &Connection, version: usize) {
             db.execute_batch("INSERT INTO untitled_sessions VALUES (1)")
         },
         &|| db.execute_batch("INSERT INTO source_states VALUES (1, '{}')"),
+        &|| {
+            db.execute("INSERT INTO steered_turns VALUES (?1, 1, 2)", [[1_u8; 16]])?;
+            db.execute_batch(
+                "INSERT INTO boosted_episodes VALUES (1, 1, 'default'); INSERT INTO imported_uses VALUES (1, 1, 1, 'words');",
+            )
+        },
         &no_table,
     ];
     rows.iter().take(version).for_each(|fill| fill().expect("fills"));
@@ -189,6 +196,7 @@ fn the_latest_schema_has_these_objects() {
     index idx_episodes_source
     index idx_episodes_time
     index idx_episodes_turn
+    index idx_imported_uses_episode
     index idx_project_aliases_project
     index idx_recollection_candidates_episode
     index idx_recollection_uses_episode
@@ -199,6 +207,7 @@ fn the_latest_schema_has_these_objects() {
     index idx_sessions_external_id
     index idx_sessions_project
     table _meta
+    table boosted_episodes
     table counters
     table embedding_models
     table episode_lengths
@@ -207,6 +216,7 @@ fn the_latest_schema_has_these_objects() {
     table episodes_fts
     table episodes_vec
     table exclusions
+    table imported_uses
     table instruction_files
     table project_aliases
     table projects
@@ -221,6 +231,7 @@ fn the_latest_schema_has_these_objects() {
     table source_states
     table sources
     table sqlite_sequence
+    table steered_turns
     table tombstones
     table unread_records
     table untitled_sessions

@@ -230,6 +230,7 @@ fn a_folder_that_can_not_be_made_is_named() {
 #[case::its_log("-wal")]
 #[case::its_lock(".lock")]
 #[case::its_journal(".journal")]
+#[case::its_facts(".facts")]
 fn a_pipe_or_a_folder_in_the_place_of_a_file_is_told_and_not_waited_for(#[case] suffix: &str) {
     for (program, expected) in [("mkfifo", "a named pipe"), ("mkdir", "a folder")] {
         let (_folder, path) = folder();

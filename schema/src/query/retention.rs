@@ -9,10 +9,15 @@ use crate::ids::TurnUid;
 use crate::rows::Space;
 use crate::units::UnixMillis;
 
-const BEFORE: &str = "SELECT turn_uid FROM episodes WHERE created_at < :at
+/// What the user had remembered never grows too old, and is worth more than all that was only read.
+const BEFORE: &str = "SELECT turn_uid FROM episodes
+    WHERE created_at < :at AND session_id IS NOT (SELECT id FROM sessions WHERE agent = 'user' AND external_id = 'remembered')
     GROUP BY turn_uid ORDER BY min(created_at), turn_uid LIMIT :limit";
-const LEAST_WORTH: &str = "SELECT turn_uid FROM episodes GROUP BY turn_uid
-    ORDER BY max(importance), max(access_count) > 0, min(created_at), turn_uid LIMIT :limit";
+const COUNT_BEFORE: &str = "SELECT count(DISTINCT turn_uid) FROM episodes
+    WHERE created_at < :at AND session_id IS NOT (SELECT id FROM sessions WHERE agent = 'user' AND external_id = 'remembered')";
+const LEAST_WORTH: &str = "SELECT turn_uid FROM episodes
+    WHERE session_id IS NOT (SELECT id FROM sessions WHERE agent = 'user' AND external_id = 'remembered')
+    GROUP BY turn_uid ORDER BY max(importance), max(access_count) > 0, min(created_at), turn_uid LIMIT :limit";
 
 impl Reader {
     /// At most `limit` turns that began before `at`, oldest first.
@@ -33,7 +38,7 @@ impl Reader {
     /// What SQLite reports.
     pub fn count_turns_before(&self, at: UnixMillis) -> Result<u64, QueryError> {
         self.run("count old turns", |db| {
-            db.prepare_cached("SELECT count(DISTINCT turn_uid) FROM episodes WHERE created_at < :at")?
+            db.prepare_cached(COUNT_BEFORE)?
                 .query_row([at], |row| row.get::<_, i64>(0))
                 .map(|count| count as u64)
         })

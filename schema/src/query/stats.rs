@@ -18,6 +18,8 @@ const PROBLEMS: &str = "SELECT path, source_problems.kind, count, first_line, fi
     LEFT JOIN unread_records ON unread_records.source_id = source_problems.source_id
         AND unread_records.kind = source_problems.kind
     ORDER BY count DESC, path, source_problems.kind";
+const REMEMBERED: &str = "SELECT count(*) FROM sessions JOIN episodes ON episodes.session_id = sessions.id
+    WHERE agent = 'user' AND external_id = 'remembered'";
 const READ_BYTES: &str = "SELECT agent, sum(read_offset) FROM sources GROUP BY agent ORDER BY agent";
 
 impl Reader {
@@ -79,6 +81,9 @@ fn count_all(db: &Connection, wal_bytes: u64) -> rusqlite::Result<StoreStats> {
         read_bytes: read_bytes(db)?,
         tombstones: count(db, "SELECT count(*) FROM tombstones")?,
         retired: count(db, "SELECT count(*) FROM retired_turns")?,
+        muted: count(db, "SELECT count(*) FROM steered_turns WHERE muted_at IS NOT NULL")?,
+        boosted: count(db, "SELECT count(*) FROM steered_turns WHERE boosted_at IS NOT NULL")?,
+        remembered: count(db, REMEMBERED)?,
         db_bytes: count(db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")?,
         wal_bytes,
         schema_version: migrate::version(db)?,

@@ -4,19 +4,26 @@
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::Reader;
+use super::steering::{project_keys, steered};
 use crate::error::QueryError;
 use crate::ids::EpisodeId;
-use crate::rows::{EpisodeText, StoredEpisode};
+use crate::rows::{EpisodeText, Steered, StoredEpisode};
 use crate::units::UnixMillis;
 
-const REST: &str = "SELECT origin, git_branch, updated_at, accessed_at, access_count, shown_count, hidden, embedding_models.name
+const REST: &str = "SELECT origin, episode_texts.git_branch, updated_at, accessed_at, access_count, shown_count, hidden,
+        embedding_models.name, projects.root, sessions.title
     FROM episodes
+    JOIN sessions ON sessions.id = episodes.session_id
+    LEFT JOIN projects ON projects.id = episodes.project_id
     JOIN episode_texts ON episode_texts.episode_id = episodes.id
     LEFT JOIN embedding_models ON embedding_models.id = episodes.embedding_model
     WHERE episodes.id = :id";
+/// Those of this store's own showings, and those that an import brought.
 const USES: &str = "SELECT at, evidence FROM recollection_uses
     JOIN recollections ON recollections.id = recollection_uses.recollection_id
-    WHERE episode_id = :id ORDER BY at, recollections.id";
+    WHERE episode_id = :id
+    UNION ALL SELECT at, evidence FROM imported_uses WHERE episode_id = :id
+    ORDER BY 1, 2";
 const COPIES: &str = "SELECT external_id FROM session_copies
     JOIN sessions ON sessions.id = session_copies.session_id
     WHERE episode_id = :id ORDER BY external_id";
@@ -41,21 +48,36 @@ impl Reader {
 /// `None` where it went meanwhile.
 fn stored_episode(db: &Connection, text: EpisodeText) -> rusqlite::Result<Option<StoredEpisode>> {
     let id = text.id;
-    let (uses, also_in) = (
-        all(db, USES, id, |row| Ok((row.get(0)?, row.get(1)?)))?,
-        all(db, COPIES, id, |row| row.get(0))?,
-    );
+    let hangs_on = HangsOn {
+        uses: all(db, USES, id, |row| Ok((row.get(0)?, row.get(1)?)))?,
+        also_in: all(db, COPIES, id, |row| row.get(0))?,
+        project_keys: text
+            .project
+            .map(|project| project_keys(db, project))
+            .transpose()?
+            .unwrap_or_default(),
+        steered: steered(db, id)?,
+    };
     db.prepare_cached(REST)?
-        .query_row(named_params! {":id": id}, |row| read(row, text, uses, also_in))
+        .query_row(named_params! {":id": id}, |row| read(row, text, hangs_on))
         .optional()
 }
 
-fn read(
-    row: &Row<'_>,
-    text: EpisodeText,
+/// What stands in other rows than the episode's own.
+struct HangsOn {
     uses: Vec<(UnixMillis, String)>,
     also_in: Vec<String>,
-) -> rusqlite::Result<StoredEpisode> {
+    project_keys: Vec<String>,
+    steered: Steered,
+}
+
+fn read(row: &Row<'_>, text: EpisodeText, hangs_on: HangsOn) -> rusqlite::Result<StoredEpisode> {
+    let HangsOn {
+        uses,
+        also_in,
+        project_keys,
+        steered,
+    } = hangs_on;
     Ok(StoredEpisode {
         text,
         origin: row.get(0)?,
@@ -68,6 +90,10 @@ fn read(
         embedding_model: row.get(7)?,
         uses,
         also_in,
+        project_keys,
+        project_root: row.get(8)?,
+        session_title: row.get(9)?,
+        steered,
     })
 }
 

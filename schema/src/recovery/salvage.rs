@@ -12,13 +12,14 @@ use super::cells::{self, Row, Value};
 use super::pages::Pages;
 use super::removed::Removed;
 use crate::ids::{EpisodeUid, ProjectId, SessionId, SourceId, TurnUid};
+use crate::rows::{BOOSTED, EVERYWHERE_KEY};
 use crate::vector_code::from_bytes;
-use crate::write::{content_hash, embedding_room, keep_session};
+use crate::write::{content_hash, embedding_room, keep_session, settle_boosts};
 
 /// The least moment that a time in a row may be, and the most that a rowid beside the same columns may be: 1973.
 pub(super) const LEAST_TIME: i64 = 100_000_000_000;
 /// What the keys of projects begin with.
-const PROJECT_KEYS: [&str; 4] = ["cwd:", "url:", "root:", "git:"];
+const PROJECT_KEYS: [&str; 5] = ["cwd:", "url:", "root:", "git:", EVERYWHERE_KEY];
 /// Between which lengths a vector is one: those of models have 1, and bytes that are none are far from it.
 const LENGTHS: std::ops::Range<f32> = 0.5..2.0;
 
@@ -34,6 +35,10 @@ pub(super) struct Found {
     retired: Vec<(TurnUid, i64)>,
     exclusions: Vec<(String, i64)>,
     instructions: Vec<Row>,
+    /// Turns that are muted and boosted, and since when.
+    steered: Vec<(TurnUid, Option<i64>, Option<i64>)>,
+    /// What the rules said of boosted episodes, by id.
+    by_rules: HashMap<i64, (i64, String)>,
     pause: Option<String>,
     /// Where the rows of episodes and of their texts are, by id.
     episodes: BTreeMap<i64, Place>,
@@ -121,6 +126,14 @@ impl Found {
             (Some(id), [Null, Text(model)]) if is_model(model) => {
                 self.models.insert(id, model.clone());
             }
+            (Some(id), [Null, Integer(importance), Text(rule)]) if (0..=2).contains(importance) => {
+                self.by_rules.insert(id, (*importance, rule.clone()));
+            }
+            (None, [Blob(turn), muted @ (Integer(_) | Null), boosted @ (Integer(_) | Null)]) => {
+                if let Ok(turn) = <[u8; 16]>::try_from(turn.as_slice()) {
+                    self.steered.push((TurnUid(turn), muted.integer(), boosted.integer()));
+                }
+            }
             (None, [Text(path), Integer(at)]) if *at >= LEAST_TIME && path.starts_with('/') => {
                 self.exclusions.push((path.clone(), *at));
             }
@@ -184,6 +197,15 @@ impl Salvage<'_> {
                 ":path": path.text(), ":line": line.text(), ":folder": folder.text(), ":made": made.text(),
                 ":tracked": tracked.integer(), ":at": at.integer(),
             })?;
+        }
+        let mut steer = self.db.prepare_cached(
+            "INSERT OR IGNORE INTO steered_turns (turn_uid, muted_at, boosted_at) VALUES (:turn, :muted, :boosted)",
+        )?;
+        for (turn, muted, boosted) in &self.found.steered {
+            let says_something = muted.is_some() || boosted.is_some();
+            if says_something && !self.forgotten.contains(turn) {
+                steer.execute(named_params! {":turn": turn, ":muted": muted, ":boosted": boosted})?;
+            }
         }
         match &self.found.pause {
             Some(pause) => crate::migrate::set_meta(self.db, crate::write::PAUSED, pause),
@@ -302,6 +324,7 @@ impl Salvage<'_> {
         // What a backup still had when retention took it away.
         self.db
             .execute("DELETE FROM episodes WHERE turn_uid IN (SELECT uid FROM retired_turns)", [])?;
+        settle_boosts(self.db)?;
         Ok(salvaged)
     }
 
@@ -357,6 +380,13 @@ impl Salvage<'_> {
             })?;
         let id = self.db.last_insert_rowid();
         tracing::trace!(old, id, "an episode was salvaged");
+        if let Some((importance, rule)) = self.found.by_rules.get(&old).filter(|_| episode.rule == BOOSTED) {
+            self.db
+                .prepare_cached(
+                    "INSERT INTO boosted_episodes (episode_id, importance, importance_rule) VALUES (:id, :importance, :rule)",
+                )?
+                .execute(named_params! {":id": id, ":importance": importance, ":rule": rule})?;
+        }
         self.db
             .prepare_cached(
                 "INSERT INTO episode_texts (episode_id, cwd, git_branch, prompt, answer, facets)

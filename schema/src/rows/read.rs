@@ -2,7 +2,7 @@
 //! Filled by the query functions; nothing here is written back.
 
 use crate::ids::{EpisodeId, EpisodeUid, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
-use crate::rows::{Facets, Importance, Origin, RecollectionLog, SourcePosition, Unread};
+use crate::rows::{Facets, Importance, Origin, RecollectionLog, SourcePosition, Steered, Unread};
 use crate::units::{ByteOffset, UnixMillis};
 
 /// What scoring needs of an episode: no texts.
@@ -180,6 +180,14 @@ pub struct StoredEpisode {
     pub uses: Vec<(UnixMillis, String)>,
     /// Other sessions (forks, resumes) that repeat it, by the agent's ids.
     pub also_in: Vec<String>,
+    /// The keys by which its project is known, the most telling first.
+    pub project_keys: Vec<String>,
+    /// Its project's folder.
+    pub project_root: Option<String>,
+    /// What its session is called.
+    pub session_title: Option<String>,
+    /// What the user decided of its turn.
+    pub steered: Steered,
 }
 
 /// A logged recollection with its id.
@@ -254,6 +262,12 @@ pub struct StoreStats {
     pub tombstones: u64,
     /// Turns that retention removed.
     pub retired: u64,
+    /// Turns that the user muted.
+    pub muted: u64,
+    /// Turns that the user boosted.
+    pub boosted: u64,
+    /// Facts that the user had remembered.
+    pub remembered: u64,
     /// Bytes of the database file.
     pub db_bytes: u64,
     /// Bytes of the write-ahead log.

@@ -4,7 +4,7 @@
 
 use rusqlite::{Connection, named_params};
 
-use super::{Unwanted, Writer, embeddings, empty_log, index, replay};
+use super::{Unwanted, Writer, embeddings, empty_log, index, replay, steer};
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, ProjectId, SessionId, TurnUid};
 use crate::kept::{Spared, forget_in_copies};
@@ -21,7 +21,7 @@ pub(super) const UNSCRUBBED: &str = "unscrubbed";
 impl Writer {
     /// Forgets whole turns for good: their uids become tombstones, and no byte of their text is left in the database, in
     /// its log, or in our copies (`kept.rs`). The terms of logged recollections go too, since they may repeat
-    /// what was said, and so do the titles of the sessions touched, for good.
+    /// what was said, and so do the titles of the sessions touched, for good. Facts leave their file.
     ///
     /// # Errors
     /// [`QueryError::Invalid`] for an episode prefix that names no turn, or several; else what SQLite reports.
@@ -52,6 +52,8 @@ impl Writer {
             leave_unscrubbed(db)?;
             Ok(touched.episodes.len() as u64)
         })?;
+        // Killed before that, the next opening does it.
+        self.forget_facts(&turns)?;
         Ok(Forgotten {
             episodes,
             turn_uids: turns,
@@ -147,11 +149,11 @@ fn turns_of(db: &Connection, ids: &[EpisodeId]) -> rusqlite::Result<Vec<TurnUid>
     Ok(turns)
 }
 
-/// Makes a turn a tombstone.
+/// Makes a turn a tombstone; what else was decided of it goes.
 pub(super) fn bury(db: &Connection, turn: TurnUid, now: UnixMillis) -> rusqlite::Result<()> {
     db.prepare_cached("INSERT OR IGNORE INTO tombstones (uid, created_at) VALUES (:turn, :now)")?
         .execute(named_params! {":turn": turn, ":now": now})?;
-    Ok(())
+    steer::drop_decisions(db, turn)
 }
 
 /// Gives a session no title, now and when it is read again.

@@ -19,7 +19,7 @@ use sessions::Session;
 pub(super) use sessions::session_id;
 
 use super::exclusion::{covers, excluded_paths};
-use super::{Writer, embeddings, forget, index, projects, sources};
+use super::{Writer, embeddings, forget, index, projects, sources, steer};
 use crate::error::QueryError;
 use crate::ids::{ProjectId, SessionId, SourceId, TurnUid};
 use crate::rows::{IngestBatch, IngestOutcome, NewEpisode, ProjectRef, SessionKey, TurnUpsert};
@@ -30,7 +30,8 @@ impl Writer {
     /// - A turn or an episode that the user forgot, or retention removed, is skipped, and so is a turn whose folder, source or session is
     ///   excluded.
     /// - A known episode of the same session is compared by its text: a change replaces its texts and index row and drops
-    ///   its embedding; times and counts stay. It now belongs to this source and generation, and has this importance.
+    ///   its embedding; times and counts stay. It now belongs to this source and generation, and has this importance, unless the
+    ///   user boosted its turn.
     /// - A known episode of another session is a copy (a fork or a resume) and is only noted as such, unless the copy
     ///   goes further, as where the fork was made in the middle of a turn: the longer text is kept, whoever was read first.
     /// - With `retire_older_generations`, episodes of this source that were not seen in this generation are removed, or
@@ -79,6 +80,7 @@ struct Pass<'a, 't> {
     source_excluded: bool,
     any_tombstone: bool,
     any_retired: bool,
+    any_boosted: bool,
     /// Bytes kept free for the embedding of a new episode.
     room: i64,
     sessions: BTreeMap<&'a SessionKey, Session<'a>>,
@@ -109,6 +111,7 @@ impl<'a, 't> Pass<'a, 't> {
             exclusions,
             any_tombstone: db.prepare_cached("SELECT 1 FROM tombstones")?.exists([])?,
             any_retired: db.prepare_cached("SELECT 1 FROM retired_turns")?.exists([])?,
+            any_boosted: steer::any_boosted(db)?,
             room: embeddings::embedding_size(db)?,
             sessions: BTreeMap::new(),
             projects: BTreeMap::new(),
@@ -144,6 +147,9 @@ impl<'a, 't> Pass<'a, 't> {
         for episode in &turn.episodes {
             let turn = InProject { turn, project };
             self.episode(turn, session, episode, stored.iter().find(|stored| stored.uid == episode.uid))?;
+        }
+        if self.any_boosted {
+            steer::boost_again(self.db, turn.turn_uid)?;
         }
         self.retire_parts(turn, session, &stored)
     }

@@ -11,6 +11,7 @@ use rusqlite::{Connection, OpenFlags, Row, named_params};
 use super::exclusion::{covers, excluded_paths, hide};
 use super::{Writer, content_hash, embeddings, empty_log, forget, index, parse_facets};
 use crate::error::QueryError;
+use crate::facts::{Change, FactsFile};
 use crate::ids::{EpisodeId, SessionId};
 use crate::journal::Choice;
 use crate::kept::redact_copies;
@@ -19,7 +20,7 @@ use crate::open;
 use crate::redaction::{
     Leftover, REDACTED_TO, REDACTION_VERSION, RedactionRules, Table, leftover, note_leftover, noted_version, position,
 };
-use crate::rows::Facets;
+use crate::rows::{Facets, Fact, ProjectNames};
 use crate::units::UnixMillis;
 use crate::vec_extension;
 
@@ -72,7 +73,7 @@ impl RedactionCleanup {
 
 impl Writer {
     /// Begins to bring `rules` to rows that were stored under older ones, or goes on with it: names of projects and folders at
-    /// once, in the journal, too, since new rows are compared with them. Gives whether rows are left for [`Writer::redact_step`].
+    /// once, in the journal and with the texts in the file of facts, too, since new rows are compared with them. Gives whether rows are left for [`Writer::redact_step`].
     /// A store that was under newer rules is noted as one of these from here on, so that a newer program looks through it again.
     ///
     /// # Errors
@@ -85,6 +86,14 @@ impl Writer {
         let path = self.journal.path().to_owned();
         let journal = self.journal.change(|choice| redacted_choice(choice, rules));
         journal.map_err(|source| QueryError::Journal { act: ACT, path, source })?;
+        let facts = FactsFile::of(&self.path);
+        facts
+            .change(|fact| redacted_fact(fact, rules))
+            .map_err(|source| QueryError::Journal {
+                act: ACT,
+                path: facts.path().to_owned(),
+                source,
+            })?;
         self.within(ACT, |db| begin(db, rules))
     }
 
@@ -228,13 +237,41 @@ fn redacted_choice(choice: &Choice, rules: &RedactionRules) -> Option<Choice> {
     }
 }
 
+/// A fact as the rules would have it told.
+fn redacted_fact(fact: &Fact, rules: &RedactionRules) -> Change {
+    let project = &fact.project;
+    let redacted = Fact {
+        text: (rules.text)(&fact.text).into_owned(),
+        cwd: fact.cwd.as_deref().map(|cwd| (rules.folder)(cwd).into_owned()),
+        project: ProjectNames {
+            keys: project
+                .keys
+                .iter()
+                .map(|key| redacted_key(key, rules).unwrap_or_else(|| key.clone()))
+                .collect(),
+            name: (rules.text)(&project.name).into_owned(),
+            root: project.root.as_deref().map(|root| (rules.folder)(root).into_owned()),
+        },
+        ..fact.clone()
+    };
+    if redacted == *fact {
+        Change::Keep
+    } else {
+        Change::Replace(redacted)
+    }
+}
+
+/// A project's key as the rules would have it; none where it is so.
+fn redacted_key(key: &str, rules: &RedactionRules) -> Option<String> {
+    match key.split_once(':') {
+        Some((kind @ ("cwd" | "git"), folder)) => owned((rules.folder)(folder)).map(|folder| format!("{kind}:{folder}")),
+        _ => owned((rules.text)(key)),
+    }
+}
+
 /// What there is little of, in one go: projects and their keys, excluded folders, the terms of logged prompts, names of records that
 /// nobody knows.
 fn redact_names(db: &Connection, rules: &RedactionRules) -> rusqlite::Result<()> {
-    let key = |key: &str| match key.split_once(':') {
-        Some((kind @ ("cwd" | "git"), folder)) => owned((rules.folder)(folder)).map(|folder| format!("{kind}:{folder}")),
-        _ => owned((rules.text)(key)),
-    };
     let mut changed = 0;
     changed += each(
         db,
@@ -252,7 +289,7 @@ fn redact_names(db: &Connection, rules: &RedactionRules) -> rusqlite::Result<()>
         db,
         "SELECT key FROM project_aliases",
         "UPDATE OR REPLACE project_aliases SET key = :new WHERE key = :old",
-        key,
+        |key| redacted_key(key, rules),
     )?;
     changed += each(
         db,

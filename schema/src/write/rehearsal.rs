@@ -1,6 +1,6 @@
 //! A database opened as the next start will open it, before it takes the place of another: migrated, looked through, its index made
-//! anew where that has to be, and brought to agree with a copy of the other's journal. In go two paths; what comes out is a database of
-//! which the opening is known to succeed, or why it would not. The other database and its journal are only read.
+//! anew where that has to be, and brought to agree with copies of the other's journal and facts. In go two paths; what comes out is a database of
+//! which the opening is known to succeed, or why it would not. The other database, its journal and its facts are only read.
 
 use std::io;
 use std::path::Path;
@@ -8,8 +8,8 @@ use std::path::Path;
 use rusqlite::{Connection, ffi};
 
 use super::{Writer, empty_log, forget};
-use crate::backup::Contents;
 use crate::error::OpenError;
+use crate::facts::FactsFile;
 use crate::journal::Journal;
 use crate::kept::Spared;
 use crate::migrate::set_meta;
@@ -21,22 +21,24 @@ use crate::open::CLEAN_SHUTDOWN;
 /// # Errors
 /// [`OpenError`] of the candidate, which is then not fit for the place.
 pub(crate) fn rehearse(candidate: &Path, database: &Path, spared: Spared) -> Result<(), OpenError> {
-    let journal = Journal::path_of(candidate);
-    let failed = |act| {
-        let path = journal.clone();
+    let beside = [Journal::path_of, FactsFile::path_of];
+    let failed = |act, path: &Path| {
+        let path = path.to_owned();
         move |source| OpenError::Io { act, path, source }
     };
-    copy(&Journal::path_of(database), &journal).map_err(failed("copy the journal to"))?;
-    let held = Contents::of(candidate)?.episodes;
+    for path_of in beside {
+        let path = path_of(candidate);
+        copy(&path_of(database), &path).map_err(failed("copy what was decided to", &path))?;
+    }
     let writer = Writer::open(candidate)?;
-    let holds = Contents::in_database(&writer.db)
-        .map_err(OpenError::at(candidate, "read"))?
-        .episodes;
-    if holds < held {
+    if writer.forgot_at_opening {
         forget::note(&writer.db, Some(spared)).map_err(OpenError::at(candidate, "write to"))?;
     }
     close(writer.db).map_err(OpenError::at(candidate, "close"))?;
-    remove(&journal).map_err(failed("remove"))
+    beside.into_iter().try_for_each(|path_of| {
+        let path = path_of(candidate);
+        remove(&path).map_err(failed("remove", &path))
+    })
 }
 
 /// Closes it as one file that was closed in order: what its log held is in it.

@@ -8,14 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{PAUSED, Unwanted, Writer, empty_log, exclusion, forget, instructions, pause_value};
+use super::{PAUSED, Unwanted, Writer, empty_log, exclusion, forget, instructions, pause_value, steer};
 use crate::error::OpenError;
 use crate::ids::TurnUid;
 use crate::journal::{Choice, Number};
 use crate::kept::{Spared, forget_in_copies};
 use crate::migrate::{meta, set_meta};
 use crate::query::settings::{stored_instruction_files, stored_pause, stored_tombstones};
-use crate::rows::{InstructionFile, Pause, SessionKey};
+use crate::query::steering::stored_steered;
+use crate::rows::{InstructionFile, Pause, SessionKey, Steering};
 use crate::units::UnixMillis;
 
 /// Key in `_meta`: how far the database has followed which journal.
@@ -45,6 +46,29 @@ pub(super) fn pause_choice(pause: Option<Pause>) -> Choice {
     }
 }
 
+/// What the journal says of a turn that is muted or boosted, or no more.
+pub(super) fn steered(turn: TurnUid, steering: Steering, now: UnixMillis) -> Choice {
+    let (turn, at) = (turn.to_string(), now.0);
+    match steering {
+        Steering::Mute => Choice::Mute { turn, at },
+        Steering::Unmute => Choice::Unmute { turn },
+        Steering::Boost => Choice::Boost { turn, at },
+        Steering::Unboost => Choice::Unboost { turn },
+    }
+}
+
+/// What [`steered`] said.
+fn steering_of(choice: &Choice) -> Option<(TurnUid, Steering, UnixMillis)> {
+    let (turn, steering, at) = match choice {
+        Choice::Mute { turn, at } => (turn, Steering::Mute, *at),
+        Choice::Unmute { turn } => (turn, Steering::Unmute, 0),
+        Choice::Boost { turn, at } => (turn, Steering::Boost, *at),
+        Choice::Unboost { turn } => (turn, Steering::Unboost, 0),
+        _ => return None,
+    };
+    Some((turn.parse().ok()?, steering, UnixMillis(at)))
+}
+
 impl Writer {
     /// Brings journal and database to agree.
     ///
@@ -70,6 +94,7 @@ impl Writer {
             (true, Some(spared)) => spared,
         };
         let removed = self.follow(&open, &told, spared).map_err(&sqlite)?;
+        self.forgot_at_opening = removed > 0;
         if removed > 0 {
             tracing::warn!(
                 episodes = removed,
@@ -137,6 +162,11 @@ fn apply(db: &Connection, choice: &Choice) -> rusqlite::Result<u64> {
             }
         }
         Choice::Uninstruct { path, line } => instructions::remove(db, path, line.as_deref())?,
+        Choice::Mute { .. } | Choice::Unmute { .. } | Choice::Boost { .. } | Choice::Unboost { .. } => {
+            if let Some((turn, steering, at)) = steering_of(choice) {
+                steer::steer(db, turn, steering, at)?;
+            }
+        }
         Choice::Begin { .. } | Choice::Unknown => {}
     }
     Ok(0)
@@ -184,6 +214,10 @@ struct Told {
     sessions: BTreeSet<SessionKey>,
     pause: Option<Pause>,
     files: BTreeMap<(String, Option<String>), InstructionFile>,
+    /// Turns that are muted, and since when.
+    muted: BTreeMap<TurnUid, UnixMillis>,
+    /// Turns that are boosted, and since when.
+    boosted: BTreeMap<TurnUid, UnixMillis>,
 }
 
 impl Told {
@@ -196,7 +230,11 @@ impl Told {
     fn hear(&mut self, choice: &Choice) {
         match choice {
             Choice::Forget { turns, at } => {
-                self.forgotten.extend(uids(turns));
+                for turn in uids(turns) {
+                    self.muted.remove(&turn);
+                    self.boosted.remove(&turn);
+                    self.forgotten.insert(turn);
+                }
                 self.forgot_last = self.forgot_last.max(*at);
             }
             Choice::Exclude { path, .. } => {
@@ -223,7 +261,26 @@ impl Told {
             Choice::Uninstruct { path, line } => {
                 self.files.remove(&(path.clone(), line.clone()));
             }
+            Choice::Mute { .. } | Choice::Unmute { .. } | Choice::Boost { .. } | Choice::Unboost { .. } => {
+                self.hear_of_a_turn(choice);
+            }
             Choice::Begin { .. } | Choice::Unknown => {}
+        }
+    }
+
+    /// What was forgotten is steered no more.
+    fn hear_of_a_turn(&mut self, choice: &Choice) {
+        let Some((turn, steering, at)) = steering_of(choice).filter(|(turn, ..)| !self.forgotten.contains(turn)) else {
+            return;
+        };
+        let turns = match steering {
+            Steering::Mute | Steering::Unmute => &mut self.muted,
+            Steering::Boost | Steering::Unboost => &mut self.boosted,
+        };
+        if matches!(steering, Steering::Mute | Steering::Boost) {
+            turns.insert(turn, at);
+        } else {
+            turns.remove(&turn);
         }
     }
 
@@ -249,7 +306,33 @@ impl Told {
             news.push(pause_choice(pause));
         }
         self.news_of_files(db, &mut news)?;
+        self.news_of_turns(db, &mut news)?;
         Ok(news)
+    }
+
+    fn news_of_turns(&self, db: &Connection, news: &mut Vec<Choice>) -> rusqlite::Result<()> {
+        let (mut muted, mut boosted) = (self.muted.clone(), self.boosted.clone());
+        for steered in stored_steered(db)? {
+            let turn = steered.turn_uid;
+            for (told, found, steering) in [
+                (&mut muted, steered.muted_at, Steering::Mute),
+                (&mut boosted, steered.boosted_at, Steering::Boost),
+            ] {
+                if let Some(at) = found
+                    && told.remove(&turn).is_none()
+                {
+                    news.push(self::steered(turn, steering, at));
+                }
+            }
+        }
+        let no_more = |turns: BTreeMap<TurnUid, UnixMillis>, steering| {
+            turns
+                .into_keys()
+                .map(move |turn| self::steered(turn, steering, UnixMillis(0)))
+        };
+        news.extend(no_more(muted, Steering::Unmute));
+        news.extend(no_more(boosted, Steering::Unboost));
+        Ok(())
     }
 
     fn news_of_folders(&self, db: &Connection, news: &mut Vec<Choice>) -> rusqlite::Result<()> {

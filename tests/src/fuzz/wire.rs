@@ -2,7 +2,7 @@
 
 use remembrancer_hooks::protocol::{
     Answer, ForgetTarget, InstructionFile, MAX_REPLY_BYTES, MAX_REQUEST_BYTES, ProtocolError, RecallReply, RecallRequest, Reply,
-    Request, Shown, Stage, VERSION,
+    Request, Shown, Stage, Steering, VERSION,
 };
 
 use serde_json::Value;
@@ -132,7 +132,7 @@ fn request(text: &str, dice: &mut Dice) -> Request {
     let words = [word(), word(), word(), word()];
     let [first, second, third, fourth] = words;
     let optional = |text: String| Some(text).filter(|text| text.len() % 3 > 0);
-    match dice.below(12) {
+    match dice.below(15) {
         0 => Request::ExcludeSession {
             agent: first,
             session: second,
@@ -175,6 +175,20 @@ fn request(text: &str, dice: &mut Dice) -> Request {
                 },
             ])
             .clone(),
+        11 => Request::Remember {
+            text: first,
+            project: optional(second),
+        },
+        12 => Request::Steer {
+            how: dice
+                .pick(&[Steering::Mute, Steering::Unmute, Steering::Boost, Steering::Unboost])
+                .to_owned(),
+            ids: vec![first, second, third],
+        },
+        13 => Request::Import {
+            lines: vec![first, second],
+            dry_run: dice.below(2) == 1,
+        },
         _ => Request::Recall(RecallRequest {
             agent: first,
             session: second,

@@ -1,7 +1,7 @@
 //! An episode as a line of JSON, and as Markdown. In goes what is stored, out comes text that ends with a newline.
 
 use remembrancer_processor::recall::clean;
-use remembrancer_schema::StoredEpisode;
+use remembrancer_schema::{Importance, StoredEpisode};
 use serde_json::json;
 
 use crate::control::rfc3339;
@@ -15,16 +15,21 @@ pub(super) fn json_line(episode: &StoredEpisode) -> String {
     let uses: Vec<_> = episode
         .uses
         .iter()
-        .map(|(shown_at, evidence)| json!({"shown_at": rfc3339(*shown_at), "evidence": evidence}))
+        .map(|(at, evidence)| json!({"shown_at": rfc3339(*at), "shown_at_ms": at.0, "evidence": evidence}))
         .collect();
+    let steered = &episode.steered;
+    let by_rules = steered.by_rules.as_ref();
     let line = json!({
         "v": VERSION,
         "id": text.uid.to_string(),
         "turn_id": text.turn_uid.to_string(),
         "agent": text.agent,
         "session": text.session,
+        "session_title": episode.session_title,
         "also_in_sessions": episode.also_in,
         "project": text.project_name,
+        "project_root": episode.project_root,
+        "project_keys": episode.project_keys,
         "cwd": text.cwd,
         "git_branch": episode.git_branch,
         "source": text.source,
@@ -34,9 +39,14 @@ pub(super) fn json_line(episode: &StoredEpisode) -> String {
         "at": rfc3339(text.created_at),
         "at_ms": text.created_at.0,
         "stored_at": rfc3339(episode.updated_at),
+        "stored_at_ms": episode.updated_at.0,
         "last_accessed_at": rfc3339(episode.accessed_at),
-        "importance": importance(episode),
+        "last_accessed_at_ms": episode.accessed_at.0,
+        "importance": importance(text.importance),
         "importance_rule": text.importance_rule,
+        "importance_by_rules": by_rules.map(|(by_rules, rule)| json!({"importance": importance(*by_rules), "rule": rule})),
+        "muted_at_ms": steered.muted_at.map(|at| at.0),
+        "boosted_at_ms": steered.boosted_at.map(|at| at.0),
         "prompt": text.prompt,
         "answer": text.answer,
         "facets": text.facets,
@@ -59,9 +69,10 @@ pub(super) fn markdown(episode: &StoredEpisode) -> String {
         part => format!(", part {}", part + 1),
     };
     let excluded = if episode.hidden { " · excluded" } else { "" };
+    let muted = if episode.steered.muted_at.is_some() { " · muted" } else { "" };
     let mut lines = vec![
         format!(
-            "## {} · {} · {}{part}{excluded}",
+            "## {} · {} · {}{part}{excluded}{muted}",
             rfc3339(text.created_at),
             one_line(project),
             text.uid.short()
@@ -71,7 +82,7 @@ pub(super) fn markdown(episode: &StoredEpisode) -> String {
             "{} session {}, {} importance ({}), used {} times",
             one_line(&text.agent),
             one_line(&text.session),
-            importance(episode),
+            importance(text.importance),
             one_line(&text.importance_rule),
             episode.access_count,
         ),
@@ -96,8 +107,8 @@ pub(super) fn markdown(episode: &StoredEpisode) -> String {
     lines.join("\n") + "\n\n"
 }
 
-fn importance(episode: &StoredEpisode) -> String {
-    format!("{:?}", episode.text.importance).to_lowercase()
+fn importance(importance: Importance) -> String {
+    format!("{importance:?}").to_lowercase()
 }
 
 fn one_line(text: &str) -> String {
@@ -106,7 +117,7 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use remembrancer_schema::{EpisodeId, EpisodeText, EpisodeUid, Facets, Importance, Origin, TurnUid, UnixMillis};
+    use remembrancer_schema::{EpisodeId, EpisodeText, EpisodeUid, Facets, Origin, Steered, TurnUid, UnixMillis};
     use serde_json::Value;
 
     use super::*;
@@ -146,6 +157,13 @@ mod tests {
             embedding_model: None,
             uses: vec![(UnixMillis(1_000), "words".to_owned())],
             also_in: Vec::new(),
+            project_keys: vec!["cwd:/home/ada/shop".to_owned()],
+            project_root: None,
+            session_title: None,
+            steered: Steered {
+                muted_at: Some(UnixMillis(5)),
+                ..Steered::default()
+            },
         }
     }
 
@@ -166,6 +184,7 @@ mod tests {
         );
         assert_eq!(value["used"][0]["shown_at"], "1970-01-01T00:00:01Z");
         assert_eq!(value["at"], "2026-03-01T10:00:00Z");
+        assert_eq!((&value["muted_at_ms"], &value["boosted_at_ms"]), (&5.into(), &Value::Null));
     }
 
     #[test]

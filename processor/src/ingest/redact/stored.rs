@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use remembrancer_schema::EpisodeText;
+use remembrancer_schema::{EpisodeText, StoredEpisode};
 
 use super::{redact, redact_folder};
 
@@ -19,6 +19,23 @@ pub fn redact_episode(episode: &mut EpisodeText) {
     }
     for folder in episode.cwd.iter_mut().chain(episode.source.as_mut()) {
         replace(folder, redact_folder);
+    }
+}
+
+/// As [`redact_episode`], of all that is stored of an episode: branch, title, and what its project is known by.
+pub fn redact_stored(episode: &mut StoredEpisode) {
+    redact_episode(&mut episode.text);
+    for words in episode.git_branch.iter_mut().chain(&mut episode.session_title) {
+        replace(words, redact);
+    }
+    if let Some(folder) = &mut episode.project_root {
+        replace(folder, redact_folder);
+    }
+    for key in &mut episode.project_keys {
+        match key.split_once(':') {
+            Some((kind @ ("cwd" | "git"), folder)) => *key = format!("{kind}:{}", redact_folder(folder)),
+            _ => replace(key, redact),
+        }
     }
 }
 

@@ -323,6 +323,7 @@ fn each_leg_that_is_late_is_named() {
     let bounds = Bounds {
         project: None,
         scope: ScopeRule::All,
+        everywhere: None,
         left_out: &session.left_out,
     };
     let question = question(PROMPT, None);
@@ -342,6 +343,7 @@ fn a_late_graph_leg_leaves_the_pool_as_it_was() {
     let bounds = Bounds {
         project: None,
         scope: ScopeRule::All,
+        everywhere: None,
         left_out: &none,
     };
     let asked = asked();

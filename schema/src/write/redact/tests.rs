@@ -47,6 +47,7 @@ const REWRITTEN: &[(&str, &[&str])] = &[
 ];
 const EXEMPT: &[(&str, &[&str], &str)] = &[
     ("_meta", &["key", "value"], "our own notes"),
+    ("boosted_episodes", &["importance_rule"], "our own words"),
     ("counters", &["name"], "our own names"),
     ("embedding_models", &["name"], "names of models"),
     ("episodes", &["origin", "importance_rule"], "our own words"),
@@ -56,6 +57,7 @@ const EXEMPT: &[(&str, &[&str], &str)] = &[
         "made anew with the row's texts, and optimised at the end",
     ),
     ("episodes_fts_vocab", &["term"], "a view of the index"),
+    ("imported_uses", &["evidence"], "our own words: an import takes no others"),
     (
         "instruction_files",
         &["path", "line", "folder", "made"],

@@ -1,0 +1,127 @@
+//! `mute`, `unmute`, `boost`, `unboost`: what the user decides of single memories, through the daemon or, where none runs, in the store
+//! itself. What they list they read of the store, with a daemon or without.
+
+use clap::Args;
+use remembrancer_hooks::protocol::{Request, Steering};
+use serde_json::Value;
+
+use super::ask;
+use super::error::CliError;
+use super::steer::counted;
+use super::surroundings::Surroundings;
+use crate::cli::output::say;
+use crate::{clock, control};
+
+/// What holds of all four.
+const NOTES: &str = "A memory stands for its whole turn: its parts repeat each other. `mute` and `boost` outlive the database: they hold \
+when the transcript is read again, in forks of it, and in a memory that is gone back to.";
+
+#[derive(Debug, Args)]
+#[command(after_help = NOTES)]
+pub(super) struct SteerArguments {
+    /// Ids of memories, or their first digits, as recollections name them.
+    #[arg(value_name = "ID", required_unless_present = "list", conflicts_with = "list")]
+    ids: Vec<String>,
+    /// Show those that are so now.
+    #[arg(long)]
+    list: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = NOTES)]
+pub(super) struct UnsteerArguments {
+    /// Ids of memories, or their first digits, as `--list` of the other command names them.
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn mute(arguments: &SteerArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    if arguments.list {
+        return list(false, arguments.json, surroundings);
+    }
+    let done = steer(Steering::Mute, &arguments.ids, surroundings)?;
+    ask::print("mute", &done, arguments.json, |done| {
+        say!("Muted, never recalled again: {}.", turns(done));
+        show(&done["turns"]);
+    });
+    Ok(())
+}
+
+pub(super) fn unmute(arguments: &UnsteerArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    let done = steer(Steering::Unmute, &arguments.ids, surroundings)?;
+    ask::print("unmute", &done, arguments.json, |done| {
+        say!("May be recalled again: {}.", turns(done));
+        show(&done["turns"]);
+    });
+    Ok(())
+}
+
+pub(super) fn boost(arguments: &SteerArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    if arguments.list {
+        return list(true, arguments.json, surroundings);
+    }
+    let done = steer(Steering::Boost, &arguments.ids, surroundings)?;
+    ask::print("boost", &done, arguments.json, |done| {
+        say!("Boosted, of high importance now: {}.", turns(done));
+        show(&done["turns"]);
+    });
+    Ok(())
+}
+
+pub(super) fn unboost(arguments: &UnsteerArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    let done = steer(Steering::Unboost, &arguments.ids, surroundings)?;
+    ask::print("unboost", &done, arguments.json, |done| {
+        say!("As important again as the rules say: {}.", turns(done));
+        show(&done["turns"]);
+    });
+    Ok(())
+}
+
+fn steer(how: Steering, ids: &[String], surroundings: &Surroundings) -> Result<Value, CliError> {
+    let request = Request::Steer { how, ids: ids.to_vec() };
+    if let Some(done) = ask::data(surroundings, &request)? {
+        return Ok(done);
+    }
+    let (_single, mut writer) = ask::writer(surroundings)?;
+    let targets = control::steer_targets(&ask::reader(surroundings)?, how, ids)?;
+    let done = control::steer(&mut writer, &targets, how, clock::now())?;
+    if how == Steering::Mute {
+        ask::empty_files(surroundings)?;
+    }
+    Ok(done)
+}
+
+fn turns(done: &Value) -> String {
+    let all = done["turns"].as_array().map_or(0, Vec::len) as u64;
+    let before = all - done["changed"].as_u64().unwrap_or_default().min(all);
+    let counted = counted(&all.into(), "turn", "turns");
+    match before {
+        0 => counted,
+        _ => format!("{counted}, of which {before} before"),
+    }
+}
+
+fn show(turns: &Value) {
+    for turn in turns.as_array().into_iter().flatten() {
+        let text = |key: &str| turn[key].as_str().unwrap_or("-").to_owned();
+        say!("  {}  {}  {}  {}", text("id"), text("date"), text("project"), text("asked"));
+    }
+}
+
+fn list(boosted: bool, json: bool, surroundings: &Surroundings) -> Result<(), CliError> {
+    let found = control::steered(&ask::reader(surroundings)?, boosted)?;
+    let name = if boosted { "boosted" } else { "muted" };
+    ask::print(if boosted { "boost" } else { "mute" }, &found, json, |found| {
+        if found[name].as_array().is_none_or(Vec::is_empty) {
+            say!("Nothing is {name}.");
+        }
+        show(&found[name]);
+    });
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! `remembrancer remember`: what the user says is to be remembered, through the daemon or, where none runs, in the store itself.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use clap::Args;
+use remembrancer_hooks::protocol::Request;
+use serde_json::Value;
+
+use super::ask;
+use super::error::{CliError, Kind};
+use super::surroundings::Surroundings;
+use crate::cli::output::say;
+use crate::clock;
+use crate::control::{self, NewFact};
+use crate::exclusions::Exclusions;
+use crate::project::Folders;
+
+/// Bytes that are read from standard input: more than a fact may have.
+const MOST_BYTES: u64 = 64 * 1_024;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Say one fact a time, as you would tell a colleague: at most 2,000 characters. It is recalled like any other memory, where it \
+fits a prompt, and counts as important. To say the same twice of one project is to say it once. `remembrancer forget ID` takes it out."
+)]
+pub(super) struct RememberArguments {
+    /// What is to be remembered; `-` reads it from standard input.
+    fact: String,
+    /// The folder whose project it is about; the current one if not given.
+    #[arg(long, value_name = "PATH", conflicts_with = "everywhere")]
+    project: Option<PathBuf>,
+    /// It holds in all projects.
+    #[arg(long)]
+    everywhere: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &RememberArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    let text = match arguments.fact.as_str() {
+        "-" => from_stdin()?,
+        text => text.to_owned(),
+    };
+    let project = match &arguments.project {
+        _ if arguments.everywhere => None,
+        Some(folder) => Some(surroundings.as_in_transcripts(folder)?),
+        None => Some(surroundings.as_in_transcripts(&std::env::current_dir()?)?),
+    };
+    let request = Request::Remember {
+        text: text.clone(),
+        project: project.clone(),
+    };
+    let done = match ask::data(surroundings, &request)? {
+        Some(done) => done,
+        None => without_daemon(surroundings, &text, project.as_deref())?,
+    };
+    ask::print("remember", &done, arguments.json, |done| {
+        let place = match done["project"].as_str() {
+            Some(project) => format!("in {project}"),
+            None => "in all projects".to_owned(),
+        };
+        let id = done["id"].as_str().unwrap_or_default();
+        if done["new"] == true {
+            say!("Remembered {place}, as {id}.");
+        } else {
+            say!("That was remembered {place} before, as {id}.");
+        }
+        if done["redacted"] == true {
+            say!("What looks like a secret was taken out of it.");
+        }
+    });
+    Ok(())
+}
+
+fn without_daemon(surroundings: &Surroundings, text: &str, project: Option<&str>) -> Result<Value, CliError> {
+    let exclusions = Exclusions::of_settings(&surroundings.config.transcripts.exclude);
+    let fact = NewFact::new(&Folders::new(Some(surroundings.home.clone())), text, project)?;
+    let (_single, mut writer) = ask::writer(surroundings)?;
+    control::may_remember(&ask::reader(surroundings)?, &exclusions, &fact, clock::now())?;
+    Ok(control::remember(&mut writer, &fact, clock::now())?)
+}
+
+fn from_stdin() -> Result<String, CliError> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(CliError::new(
+            Kind::Usage,
+            "what stands on standard input is too long for a fact",
+        ));
+    }
+    String::from_utf8(bytes).map_err(|_| CliError::new(Kind::Usage, "what stands on standard input is not UTF-8"))
+}
