@@ -5,6 +5,7 @@ mod backup;
 mod doctor;
 mod error;
 mod eval;
+mod explain;
 mod export;
 mod forget;
 mod import;
@@ -29,6 +30,7 @@ mod surroundings;
 mod terminal;
 mod try_it;
 mod why;
+mod width;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -83,6 +85,10 @@ enum Command {
     Timeline(listing::TimelineArguments),
     /// List the sessions, the one last at work first.
     Sessions(listing::SessionsArguments),
+    /// Tell why the latest recollection was shown: what matched, and how to silence it.
+    Last(explain::LastArguments),
+    /// Tell how the answer to a prompt came about: one of the last 1,000, or a new one.
+    Explain(explain::ExplainArguments),
     /// Say how the daemon is and what the memory holds.
     Status(status::StatusArguments),
     /// Prove that everything works, from the daemon to what each agent's model sees.
@@ -161,6 +167,8 @@ fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
         Command::Show(arguments) => show::run(&arguments, &surroundings),
         Command::Timeline(arguments) => listing::timeline(&arguments, &surroundings),
         Command::Sessions(arguments) => listing::sessions(&arguments, &surroundings),
+        Command::Last(arguments) => explain::last(&arguments, &surroundings),
+        Command::Explain(arguments) => explain::run(&arguments, &surroundings),
         Command::Status(arguments) => status::run(&arguments, &surroundings),
         Command::Doctor(arguments) => doctor::run(&arguments, &surroundings),
         Command::Eval(arguments) => eval::run(&arguments, &surroundings),

@@ -3,6 +3,7 @@
 //! line itself.
 
 mod came_from;
+mod explain;
 mod forget;
 mod import;
 mod listing;
@@ -16,13 +17,14 @@ use jiff::Timestamp;
 use remembrancer_hooks::protocol;
 use remembrancer_processor::ingest::{RULES, redact, redact_folder};
 use remembrancer_schema::{
-    EpisodeText, InstructionFile, LoggedCandidate, Pause, QueryError, REMEMBERED_SESSION, Reader, RedactionState,
-    SHORTEST_PREFIX, SessionKey, USER_AGENT, UnixMillis, Writer,
+    EpisodeText, InstructionFile, LoggedCandidate, Pause, QueryError, Reader, RedactionState, SHORTEST_PREFIX, SessionKey,
+    USER_AGENT, UnixMillis, Writer,
 };
 use serde_json::{Value, json};
 
 use crate::{backups, drift, recovery};
 
+pub(crate) use explain::{explain, explain_now, explanations, recall_of};
 pub(crate) use forget::{forget, forget_preview, forget_target};
 pub(crate) use import::{NAMES as IMPORT_OUTCOMES, import};
 pub(crate) use listing::{sessions, timeline};
@@ -46,6 +48,9 @@ pub(crate) enum ControlError {
     /// A file could not be removed.
     #[error(transparent)]
     File(#[from] std::io::Error),
+    /// What was found could not be written down.
+    #[error(transparent)]
+    Form(#[from] serde_json::Error),
     /// Nothing answers to that name or id.
     #[error("{0}")]
     Unknown(String),

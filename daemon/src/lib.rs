@@ -25,6 +25,7 @@ mod drift;
 mod embedder;
 mod eval;
 mod exclusions;
+mod explanation;
 mod feedback;
 mod files;
 mod git;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use remembrancer_hooks::clock::BUDGET;
-use remembrancer_hooks::protocol::{Answer, ForgetTarget, InstructionFile, Reply, Request, SearchRequest, Steering};
+use remembrancer_hooks::protocol::{
+    Answer, ExplainRequest, ForgetTarget, InstructionFile, Reply, Request, SearchRequest, Steering,
+};
 use remembrancer_processor::Deadline;
 use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::recall::Degradation;
@@ -84,6 +86,11 @@ impl Operations {
             Request::Status => self.status().await,
             Request::Flush => self.flush().await,
             Request::Why { session } => self.read(move |reader| control::why(reader, session.as_deref())).await,
+            Request::Explain(request) => self.explain(request, received_ns).await,
+            Request::Explanations { session, limit } => {
+                self.read(move |reader| control::explanations(reader, session.as_deref(), limit))
+                    .await
+            }
             Request::Show { id } => self.show(id).await,
             Request::Session { id, after } => self.read(move |reader| control::session(reader, &id, after.as_deref())).await,
             Request::Search(request) => self.search(request).await,
@@ -137,6 +144,23 @@ impl Operations {
         let paused = self.recaller.progress.is_paused(clock::now());
         let problem = self.recaller.progress.ingest_problem();
         Ok(json!({"flushed": !paused && problem.is_none(), "paused": paused, "problem": problem}))
+    }
+
+    /// How the answer to a prompt came about: of one that was logged, or of one that is recalled for now.
+    async fn explain(&self, request: ExplainRequest, received_ns: u64) -> Result<Value, Refusal> {
+        let explanation = match control::recall_of(&request) {
+            None => self.read(move |reader| control::explain(reader, &request)).await?,
+            Some(recall) => {
+                let settings = control::in_scope(&self.recaller.settings, recall.all_projects);
+                let (outcome, took) = self.recaller.explain(recall, received_ns).await;
+                let told = move |reader: &Reader| {
+                    let outcome = outcome.as_deref().map_err(|reason| *reason);
+                    control::explain_now(reader, &request, outcome, &settings, Some(took))
+                };
+                self.read(told).await?
+            }
+        };
+        Ok(serde_json::to_value(explanation).map_err(ControlError::from)?)
     }
 
     async fn show(&self, id: String) -> Result<Value, Refusal> {

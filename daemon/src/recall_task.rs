@@ -1,6 +1,8 @@
 //! One prompt under its deadline: embedding and search begin at once, the recollection file is written by the thread that
 //! searched, the reply goes out, and only then is anything stored.
 
+mod outcome;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,11 +29,14 @@ use crate::counts::Count;
 use crate::embedder::{EmbedderHandle, ModelState, PendingEmbedding};
 use crate::exclusions::Exclusions;
 use crate::progress::Progress;
-use crate::project::{self, Folders};
+use crate::project::Folders;
 use crate::reason::Reason;
 use crate::recollection_files;
 use crate::reranker::Reranker;
 use crate::store::{NoAnswer, StoreHandle};
+
+pub(crate) use outcome::Took;
+use outcome::{Outcome, never_shown};
 
 /// The agent in whose name the command line asks.
 pub(crate) const CLI_AGENT: &str = "cli";
@@ -82,12 +87,28 @@ struct Search {
     cwd: Option<String>,
     /// Whether there is no prompt yet, since a session begins or goes on.
     at_start: bool,
-    all_projects: bool,
     query: Query,
     asked: Asked,
     header: Header,
     embedding: PendingEmbedding,
     deadline: Deadline,
+}
+
+/// For what a prompt is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// To be answered.
+    ToAnswer,
+    /// To be explained: nothing of it is noted.
+    ToExplain,
+}
+
+/// When a request came, and when it must be answered.
+#[derive(Debug, Clone, Copy)]
+struct Received {
+    /// The monotonic instant.
+    at_ns: u64,
+    deadline: WireDeadline,
 }
 
 /// Who asked when, and the prompt's hash for the log.
@@ -98,12 +119,16 @@ struct Asked {
     logged_hash: [u8; 32],
     /// Of a probe: the block that answers it.
     probe: Option<String>,
+    /// Whether nothing but an explanation is asked for.
+    explained: bool,
+    /// Whether all projects are looked at alike, whatever the settings say.
+    all_projects: bool,
 }
 
 impl Asked {
-    /// A look by the command line or a probe leaves no file and no log, and counts as no showing.
+    /// A look by the command line, a probe or an explanation leaves no file and no log, and counts as no showing.
     fn leaves_no_trace(&self) -> bool {
-        self.session.agent == CLI_AGENT || self.probe.is_some()
+        self.session.agent == CLI_AGENT || self.probe.is_some() || self.explained
     }
 
     /// The log of a prompt that was not searched for.
@@ -126,7 +151,21 @@ impl Asked {
 /// What came of a search.
 enum Found {
     Recalled(Box<Recall>),
+    /// As it came when nobody waited for it any more: nothing of it was shown.
+    TooLate(Box<Recall>),
     Silent(Reason),
+}
+
+impl Found {
+    /// The same for somebody who is gone.
+    fn too_late(self) -> Self {
+        match self {
+            Self::Recalled(recall) => Self::TooLate(recall),
+            // Of what is excluded not even that is noted.
+            Self::Silent(Reason::Excluded) => self,
+            Self::TooLate(_) | Self::Silent(_) => Self::Silent(Reason::OUT_OF_TIME),
+        }
+    }
 }
 
 impl Recaller {
@@ -134,28 +173,18 @@ impl Recaller {
     /// an error: what goes wrong is an empty answer with a reason.
     pub(crate) async fn answer(&self, request: RecallRequest, received_ns: u64) -> RecallReply {
         let mut watch = Stopwatch::start();
-        let deadline = request
-            .deadline(received_ns)
-            .min(WireDeadline::after(received_ns, self.budget));
-        let recaller = self.clone();
-        // A long prompt takes a while to read: that may hold up neither this runtime nor the other prompts.
-        let reading = tokio::task::spawn_blocking(move || recaller.read(request, received_ns, deadline));
-        let search = match tokio::time::timeout(deadline.remaining(), reading).await {
-            Ok(Ok(Some(search))) => search,
-            Ok(Ok(None)) => {
-                self.progress.not_asked(Reason::SecondFiring.as_str());
-                return RecallReply::nothing(Reason::SecondFiring.as_str());
-            }
-            Ok(Err(_)) => {
-                self.progress.panicked();
-                self.progress.not_asked(Reason::Failed.as_str());
-                return RecallReply::nothing(Reason::Failed.as_str());
-            }
-            // No thread was free, or none had its turn.
-            Err(_) => {
-                self.progress.hooks_noted(backoff::end(&self.places.backoff_file()));
-                self.progress.not_asked(Reason::OUT_OF_TIME.as_str());
-                return RecallReply::nothing(Reason::OUT_OF_TIME.as_str());
+        let deadline = self.deadline(&request, received_ns);
+        let left = deadline.remaining();
+        let search = match self.read_in_time(request, received_ns, Reading::ToAnswer).await {
+            Ok(search) => search,
+            Err(reason) => {
+                if reason == Reason::Failed {
+                    self.progress.panicked();
+                } else if reason == Reason::OUT_OF_TIME {
+                    self.progress.hooks_noted(backoff::end(&self.places.backoff_file()));
+                }
+                self.progress.not_asked(reason.as_str());
+                return RecallReply::nothing(reason.as_str());
             }
         };
         let asked = search.asked.clone();
@@ -164,17 +193,63 @@ impl Recaller {
             // Slow and not absent: the hook need not keep still.
             self.progress.hooks_noted(backoff::end(&self.places.backoff_file()));
             // Nobody reads this answer, so nothing of it counts as shown.
-            if !matches!(found, Found::Silent(Reason::Excluded)) {
-                found = Found::Silent(Reason::OUT_OF_TIME);
-            }
+            found = found.too_late();
         }
         watch.lap("whole");
-        let took: Duration = watch.total();
+        let took = Took {
+            left,
+            whole: watch.total(),
+            budget: self.budget,
+        };
         self.conclude(asked, found, took)
     }
 
+    /// What `request` would be answered here and now, or why nothing is, and how long that took. Leaves no trace, and counts nothing.
+    pub(crate) async fn explain(&self, request: RecallRequest, received_ns: u64) -> (Result<Box<Recall>, Reason>, Took) {
+        let mut watch = Stopwatch::start();
+        let found = match self.read_in_time(request, received_ns, Reading::ToExplain).await {
+            Ok(search) => self.search(search).await,
+            Err(reason) => Found::Silent(reason),
+        };
+        watch.lap("whole");
+        let took = Took {
+            left: self.budget,
+            whole: watch.total(),
+            budget: self.budget,
+        };
+        match found {
+            Found::Recalled(recall) | Found::TooLate(recall) => (Ok(recall), took),
+            Found::Silent(reason) => (Err(reason), took),
+        }
+    }
+
+    fn deadline(&self, request: &RecallRequest, received_ns: u64) -> WireDeadline {
+        request
+            .deadline(received_ns)
+            .min(WireDeadline::after(received_ns, self.budget))
+    }
+
+    /// Reads a prompt and begins to embed it, or says why it is not asked.
+    async fn read_in_time(&self, request: RecallRequest, received_ns: u64, reading: Reading) -> Result<Search, Reason> {
+        let deadline = self.deadline(&request, received_ns);
+        let recaller = self.clone();
+        let received = Received {
+            at_ns: received_ns,
+            deadline,
+        };
+        // A long prompt takes a while to read: that may hold up neither this runtime nor the other prompts.
+        let read = tokio::task::spawn_blocking(move || recaller.read(request, received, reading));
+        match tokio::time::timeout(deadline.remaining(), read).await {
+            Ok(Ok(Some(search))) => Ok(search),
+            Ok(Ok(None)) => Err(Reason::SecondFiring),
+            Ok(Err(_)) => Err(Reason::Failed),
+            // No thread was free, or none had its turn.
+            Err(_) => Err(Reason::OUT_OF_TIME),
+        }
+    }
+
     /// Reads a prompt and begins to embed it; `None` where it is the second firing for one message.
-    fn read(self, request: RecallRequest, received_ns: u64, wire: WireDeadline) -> Option<Search> {
+    fn read(self, request: RecallRequest, received: Received, reading: Reading) -> Option<Search> {
         let is_probe = request.is_probe();
         let session = SessionKey {
             agent: request.agent,
@@ -185,10 +260,11 @@ impl Recaller {
             hash,
             id: request.prompt_id,
         };
-        if !is_probe && self.conversations.note_prompt(&session, told, received_ns) {
+        let is_noted = !is_probe && reading == Reading::ToAnswer;
+        if is_noted && self.conversations.note_prompt(&session, told, received.at_ns) {
             return None;
         }
-        let deadline = Deadline::after(wire.remaining().saturating_sub(REPLY_MARGIN));
+        let deadline = Deadline::after(received.deadline.remaining().saturating_sub(REPLY_MARGIN));
         let query = Query::of(&request.prompt);
         let header = Header {
             prompt_hash: prompt_hash_hex(&hash),
@@ -197,7 +273,6 @@ impl Recaller {
         Some(Search {
             cwd: request.cwd,
             at_start: request.at_start,
-            all_projects: request.all_projects,
             embedding: self.embedder.ask(query.text.clone(), deadline),
             query,
             asked: Asked {
@@ -205,6 +280,8 @@ impl Recaller {
                 logged_hash: self.logged_hash(&request.prompt),
                 session,
                 probe: is_probe.then(|| empty_block(&header, PROBE)),
+                explained: reading == Reading::ToExplain,
+                all_projects: request.all_projects,
             },
             header,
             deadline,
@@ -227,17 +304,26 @@ impl Recaller {
     }
 
     /// Makes the reply, and stores afterwards what was shown and why.
-    fn conclude(&self, asked: Asked, found: Found, took: Duration) -> RecallReply {
-        if let Some(block) = asked.probe {
+    fn conclude(&self, mut asked: Asked, found: Found, took: Took) -> RecallReply {
+        if let Some(block) = asked.probe.take() {
             return probed(block, &found);
         }
-        let recall = match found {
-            Found::Recalled(recall) => *recall,
+        let mut recall = match found {
+            Found::Recalled(recall) => recall,
+            Found::TooLate(recall) => {
+                let reason = Reason::OUT_OF_TIME.as_str();
+                self.progress.recalled(took.whole, false, Some(reason), &[]);
+                if !asked.leaves_no_trace() {
+                    self.store_afterwards(asked, Outcome::Recalled(never_shown(recall), took), Vec::new());
+                }
+                return RecallReply::nothing(reason);
+            }
             Found::Silent(reason) => {
-                self.progress.recalled(took, false, Some(reason.as_str()), &[]);
+                self.progress.recalled(took.whole, false, Some(reason.as_str()), &[]);
                 // Of what is excluded nothing is stored, not even that it asked.
                 if reason != Reason::Excluded && !asked.leaves_no_trace() {
-                    self.store_afterwards(asked.session.clone(), asked.silent_log(reason, took), Vec::new());
+                    let log = Box::new(asked.silent_log(reason, took.whole));
+                    self.store_afterwards(asked, Outcome::Silent(log), Vec::new());
                 }
                 return RecallReply::nothing(reason.as_str());
             }
@@ -245,9 +331,9 @@ impl Recaller {
         let reason = recall.silence.map(|silence| silence.as_str().to_owned());
         let degradations: Vec<String> = recall.degradations.iter().map(ToString::to_string).collect();
         self.progress
-            .recalled(took, !recall.recollections.is_empty(), reason.as_deref(), &degradations);
+            .recalled(took.whole, !recall.recollections.is_empty(), reason.as_deref(), &degradations);
         tracing::debug!(
-            millis = took.as_millis() as u64,
+            millis = took.whole.as_millis() as u64,
             shown = recall.recollections.len(),
             reason = reason.as_deref().unwrap_or(""),
             degradations = degradations.join(","),
@@ -259,19 +345,20 @@ impl Recaller {
         }
         let shown: Vec<EpisodeId> = recall.recollections.iter().map(|chosen| chosen.episode.id).collect();
         if !shown.is_empty() {
-            self.conversations.answered(&asked.session, recall.embedding, &shown);
+            self.conversations.answered(&asked.session, recall.embedding.take(), &shown);
         }
-        self.store_afterwards(asked.session, recall.log, shown);
+        self.store_afterwards(asked, Outcome::Recalled(recall, took), shown);
         reply
     }
 
-    fn store_afterwards(&self, session: SessionKey, mut log: RecollectionLog, shown: Vec<EpisodeId>) {
+    /// Has the writer store what became of a prompt, with how it came about: put together on its thread, after the reply.
+    fn store_afterwards(&self, asked: Asked, outcome: Outcome, shown: Vec<EpisodeId>) {
         let (writer, conversations) = (self.writer.clone(), Arc::clone(&self.conversations));
-        let progress = Arc::clone(&self.progress);
-        log.project = log.project.filter(|project| *project != project::UNKNOWN);
+        let (progress, settings) = (Arc::clone(&self.progress), Arc::clone(&self.settings));
         tokio::spawn(async move {
-            match writer.call(move |writer| writer.record_recollection(&log)).await {
-                Ok(Ok(_)) => conversations.stored(&session, &shown),
+            let record = move |writer: &mut Writer| outcome.record(writer, &in_scope(&settings, asked.all_projects));
+            match writer.call(record).await {
+                Ok(Ok(())) => conversations.stored(&asked.session, &shown),
                 Ok(Err(error)) => {
                     progress.count(Count::ShowingNotNoted, 1);
                     tracing::warn!(error = %with_causes(&error), "what was shown could not be stored");
@@ -310,6 +397,7 @@ fn reply_of(recall: &Recall) -> RecallReply {
 fn probed(block: String, found: &Found) -> RecallReply {
     let reply = match found {
         Found::Recalled(recall) => reply_of(recall),
+        Found::TooLate(_) => RecallReply::nothing(Reason::OUT_OF_TIME.as_str()),
         Found::Silent(reason) => RecallReply::nothing(reason.as_str()),
     };
     RecallReply { context: block, ..reply }
@@ -368,7 +456,7 @@ impl Search {
             session: self.asked.session.clone(),
             project,
             logged_hash: self.asked.logged_hash,
-            query: self.query.clone(),
+            query: std::mem::take(&mut self.query),
             header: self.header.clone(),
             now: self.header.written,
         };
@@ -377,7 +465,7 @@ impl Search {
             ModelState::Ready(model) => model.model_id().to_owned(),
             ModelState::Loading | ModelState::Failed(_) => String::new(),
         };
-        let settings = in_scope(&self.recaller.settings, self.all_projects);
+        let settings = in_scope(&self.recaller.settings, self.asked.all_projects);
         let embedding = &mut self.embedding;
         let sources = Sources {
             reader,
@@ -435,6 +523,7 @@ impl Search {
                 None => importable(&recall.context),
                 Some(silence) => empty_block(&self.header, silence.as_str()),
             },
+            Found::TooLate(_) => empty_block(&self.header, Reason::OUT_OF_TIME.as_str()),
             Found::Silent(reason) => empty_block(&self.header, reason.as_str()),
         };
         let SessionKey { agent, external_id } = &self.asked.session;

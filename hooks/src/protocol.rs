@@ -15,7 +15,7 @@ mod request;
 pub use browsing::{Narrowing, SearchMode, SearchRequest, SessionsRequest, TimelineRequest};
 pub use limits::{MAX_ID_BYTES, MAX_PATH_BYTES};
 pub use reply::{Answer, RecallReply, Reply, Shown, Stage};
-pub use request::{ForgetTarget, InstructionFile, PROBE_SESSION, RecallRequest, Request, Steering};
+pub use request::{ExplainRequest, ForgetTarget, InstructionFile, PROBE_SESSION, RecallRequest, Request, Steering};
 
 /// The version that this library speaks. Another version is refused, not guessed at.
 pub const VERSION: u64 = 1;

@@ -20,6 +20,7 @@ mod leg;
 mod legs;
 mod linear;
 mod meaning;
+mod notes;
 mod occurrences;
 pub(crate) mod origin;
 mod pasted;
@@ -33,6 +34,7 @@ mod search;
 mod snippet;
 mod support;
 mod time_words;
+mod trace;
 mod untrusted;
 mod weigh;
 mod weights;
@@ -43,6 +45,7 @@ use std::fmt;
 use std::sync::RwLock;
 use std::time::Duration;
 
+use remembrancer_schema::trace::TracedQuery;
 use remembrancer_schema::{EpisodeId, EpisodeText, ProjectId, Reader, RecollectionLog, SessionKey, UnixMillis};
 
 pub use coarse::{CodeIndex, Removal, Shards};
@@ -53,11 +56,12 @@ pub use gate::{SAME_TOPIC_COSINE, Silence};
 pub use leg::{Leg, LegRanks};
 pub use legs::{BM25_LIMIT, COARSE_LIMIT, EmbeddingSource, RECENT_LIMIT};
 pub use linear::{AnswerModel, LinearModel};
+pub use notes::{Brought, Listed, Notes, TOP, Top};
 pub use origin::is_from_the_web;
 pub use profile::{
     Asking, CONVEX, DEFAULT, ImportanceRule, Lexical, PROFILES, Profile, RRF, RankFusion, Rule, SINGLE_LEGS, UNION, V2, WEIGHTED,
 };
-pub use query::Query;
+pub use query::{Dropped as DroppedWords, Query};
 pub use rank::{Best, dense_ranks};
 pub use recollection::{CAPS, Caps, Header, block, cut, empty_block, estimated_tokens, standing_block};
 pub use reranking::RERANKED;
@@ -249,6 +253,10 @@ pub struct Recall {
     pub weighing: Weighing,
     /// What `why` explains.
     pub log: RecollectionLog,
+    /// What was noted on the way: see [`Recall::trace`].
+    pub notes: Notes,
+    /// What became of the prompt on its way to a query, in numbers.
+    pub asked: TracedQuery,
 }
 
 /// What a recall works with.

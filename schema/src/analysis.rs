@@ -44,37 +44,62 @@ pub fn for_each_term(text: &str, sink: &mut dyn FnMut(&str)) {
     split::each_term(text, sink);
 }
 
-/// The terms of a prompt that are worth asking for: each once, without stop words (unless nothing else is left), in
-/// the order of their first appearance. Over `max`, those that look like identifiers go before plain words, and longer
-/// ones before shorter ones.
+/// The terms of a prompt that are worth asking for: [`QueryTerms::asked`].
 pub fn query_terms(prompt: &str, max: usize) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let mut all = Vec::new();
-    split::each_term(prompt, &mut |term| {
-        if seen.insert(term.to_owned()) {
-            all.push(term.to_owned());
-        }
-    });
-    let content: Vec<String> = all.iter().filter(|term| !stop_words::contains(term)).cloned().collect();
-    keep_most_telling(if content.is_empty() { all } else { content }, max)
+    QueryTerms::of(prompt, max).asked
 }
 
-/// Keeps the `max` most telling terms, in their order.
-fn keep_most_telling(terms: Vec<String>, max: usize) -> Vec<String> {
+/// The terms of a prompt, told apart by whether they are worth asking for; each once, in the order of their first appearance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueryTerms {
+    /// Those that are: no stop words (unless nothing else is left), and as many as were wanted. Over that, those that look like
+    /// identifiers go before plain words, and longer ones before shorter ones.
+    pub asked: Vec<String>,
+    /// Those that say nothing of a subject.
+    pub stop_words: Vec<String>,
+    /// Those that are too many.
+    pub beyond: Vec<String>,
+}
+
+impl QueryTerms {
+    /// The terms of `prompt`, at most `max` of them to ask for.
+    pub fn of(prompt: &str, max: usize) -> Self {
+        let mut seen = HashSet::new();
+        let mut all = Vec::new();
+        split::each_term(prompt, &mut |term| {
+            if seen.insert(term.to_owned()) {
+                all.push(term.to_owned());
+            }
+        });
+        let (mut stop_words, mut content): (Vec<String>, Vec<String>) =
+            all.into_iter().partition(|term| stop_words::contains(term));
+        if content.is_empty() {
+            std::mem::swap(&mut stop_words, &mut content);
+        }
+        let (asked, beyond) = most_telling(content, max);
+        Self {
+            asked,
+            stop_words,
+            beyond,
+        }
+    }
+}
+
+/// The `max` most telling terms and the others, both in their order.
+fn most_telling(terms: Vec<String>, max: usize) -> (Vec<String>, Vec<String>) {
     if terms.len() <= max {
-        return terms;
+        return (terms, Vec::new());
     }
     let mut places: Vec<usize> = (0..terms.len()).collect();
     places.sort_by_key(|&place| {
         std::cmp::Reverse((is_identifier(&terms[place]), terms[place].chars().count(), usize::MAX - place))
     });
-    let kept: HashSet<usize> = places.into_iter().take(max).collect();
-    terms
-        .into_iter()
-        .enumerate()
-        .filter(|(place, _)| kept.contains(place))
-        .map(|(_, term)| term)
-        .collect()
+    let mut kept = vec![false; terms.len()];
+    for place in places.into_iter().take(max) {
+        kept[place] = true;
+    }
+    let mut kept = kept.into_iter();
+    terms.into_iter().partition(|_| kept.next() == Some(true))
 }
 
 /// Whether a term is more than a word: it holds a joining mark, or a digit among letters.

@@ -58,7 +58,7 @@ mod states;
 #[cfg(test)]
 mod testing;
 
-pub use analysis::{ANALYSIS_VERSION, for_each_term, index_text, query_terms, terms};
+pub use analysis::{ANALYSIS_VERSION, QueryTerms, for_each_term, index_text, query_terms, terms};
 #[cfg(any(test, feature = "testing"))]
 pub use audit::{Audit, AuditedEpisode, audit};
 pub use backup::{Contents, CopyProgress, FreshCopy, may_be_replaced};
@@ -82,12 +82,12 @@ pub use recovery::{Recovery, open_or_rebuild, set_aside_and_rebuild, set_aside_f
 pub use redaction::{RedactionRules, RedactionState};
 pub use restore::{RestoreError, Restored, restore};
 pub use rows::{
-    BOOSTED, BacklogRow, CandidateRow, EVERYWHERE_KEY, EmbeddedEpisode, EpisodeFilter, EpisodeText, Facets, Fact, ForgetTarget,
-    Forgotten, ImportOutcome, Importance, IngestBatch, IngestOutcome, InstructionFile, LoggedCandidate, LoggedRecollection,
-    NewEpisode, Origin, PINNED, Pause, ProblemCount, ProjectNames, ProjectRef, REMEMBERED_SESSION, RecollectionLog,
-    RecollectionUse, Remembered, SessionKey, SessionRow, SessionUpdate, Showing, SourcePosition, SourceProblem, SourceRow,
-    SourceUpdate, Space, Steered, SteeredTurn, Steering, StoreStats, StoredEpisode, TargetedEpisode, ToldProject, TurnPlace,
-    TurnRow, TurnUpsert, USER_AGENT, Unread,
+    BOOSTED, BacklogRow, CandidateRow, EVERYWHERE_KEY, EmbeddedEpisode, EpisodeFilter, EpisodeText, ExplainedRecollection,
+    Facets, Fact, ForgetTarget, Forgotten, ImportOutcome, Importance, IngestBatch, IngestOutcome, InstructionFile,
+    LoggedCandidate, LoggedRecollection, NewEpisode, Origin, PINNED, Pause, ProblemCount, ProjectNames, ProjectRef, PromptRow,
+    REMEMBERED_SESSION, RecollectionLog, RecollectionTrace, RecollectionUse, Remembered, SessionKey, SessionRow, SessionUpdate,
+    Showing, SourcePosition, SourceProblem, SourceRow, SourceUpdate, Space, Steered, SteeredTurn, Steering, StoreStats,
+    StoredEpisode, TargetedEpisode, ToldProject, TurnPlace, TurnRow, TurnUpsert, USER_AGENT, Unread, trace,
 };
 pub use sqlite_error::SqliteError;
 #[cfg(any(test, feature = "testing"))]

@@ -42,6 +42,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "0014_retirement",
     "0015_parser_states",
     "0016_steering",
+    "0017_explanations",
     "0019_turns_by_time",
 ];
 

@@ -17,6 +17,7 @@ use crate::open;
 mod backlog;
 mod bm25;
 mod episodes;
+mod explained;
 #[cfg(any(test, feature = "testing"))]
 mod nearest;
 mod neighbours;

@@ -6,6 +6,7 @@ mod forgetting;
 mod given;
 mod read;
 mod steering;
+pub mod trace;
 
 pub use browsing::{EpisodeFilter, SessionRow, TurnPlace, TurnRow};
 pub use forgetting::{ForgetTarget, Forgotten, TargetedEpisode};
@@ -15,10 +16,11 @@ pub use given::{
     TurnUpsert, Unread,
 };
 pub use read::{
-    BacklogRow, CandidateRow, EpisodeText, IngestOutcome, LoggedRecollection, Showing, SourceProblem, SourceRow, Space,
-    StoreStats, StoredEpisode,
+    BacklogRow, CandidateRow, EpisodeText, ExplainedRecollection, IngestOutcome, LoggedRecollection, PromptRow, Showing,
+    SourceProblem, SourceRow, Space, StoreStats, StoredEpisode,
 };
 pub use steering::{
     BOOSTED, EVERYWHERE_KEY, Fact, ImportOutcome, PINNED, ProjectNames, REMEMBERED_SESSION, Remembered, Steered, SteeredTurn,
     Steering, USER_AGENT,
 };
+pub use trace::RecollectionTrace;

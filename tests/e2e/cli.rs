@@ -18,6 +18,8 @@ fn help_and_version() {
         "recall",
         "why",
         "search",
+        "last",
+        "explain",
         "show",
         "timeline",
         "sessions",

@@ -45,7 +45,14 @@ fn the_first_transcript_of_all_is_remembered() {
 #[test]
 fn a_newcomer_without_a_daemon_is_told_what_to_do() {
     let sandbox = sandbox!();
-    for command in [&["status"][..], &["recall", "anything"], &["why"]] {
+    for command in [
+        &["status"][..],
+        &["recall", "anything"],
+        &["why"],
+        &["explain"],
+        &["explain", "anything"],
+        &["last"],
+    ] {
         let output = sandbox.run(command);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(4), "{command:?}: {said}");

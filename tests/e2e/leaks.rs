@@ -153,6 +153,9 @@ fn commands_tell_none(sandbox: &Sandbox, needles: &Needles) {
         &["doctor"],
         &["status"],
         &["why"],
+        &["explain"],
+        &["explain", "--list"],
+        &["explain", "why was the key refused by the gateway?"],
         &["recall", "why was the key refused by the gateway?"],
     ] {
         let output = sandbox.run(arguments);

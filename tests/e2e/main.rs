@@ -23,6 +23,7 @@ mod doctor;
 mod doctor_fix;
 mod elsewhere;
 mod eval;
+mod explain;
 mod export;
 mod faults;
 mod feedback;

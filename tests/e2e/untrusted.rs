@@ -65,6 +65,11 @@ fn tc_27_no_command_lets_a_text_act_on_the_terminal() {
     for arguments in [
         &["show", &id][..],
         &["why"],
+        &["last"],
+        &["explain"],
+        &["explain", "--list"],
+        &["explain", prompt, "--cwd", "/nowhere\u{1b}[2J"],
+        &["explain", "--session", "\u{1b}[2J"],
         &["status"],
         &["recall", prompt, "--all-projects"],
         &["recall", prompt, "--cwd", "/nowhere\u{1b}[2J"],

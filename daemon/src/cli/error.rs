@@ -111,7 +111,7 @@ impl From<ControlError> for CliError {
             ControlError::Unknown(_) => Kind::NotFound,
             ControlError::Senseless(_) => Kind::Usage,
             ControlError::Store(_) => Kind::Store,
-            ControlError::File(_) => Kind::Failed,
+            ControlError::File(_) | ControlError::Form(_) => Kind::Failed,
         };
         Self::new(kind, with_causes(&error))
     }

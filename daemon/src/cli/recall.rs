@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use remembrancer_hooks::clock::{Deadline as WireDeadline, monotonic_ns};
 use remembrancer_hooks::protocol::{RecallReply, RecallRequest, Reply, Request};
+use remembrancer_processor::embed::BertEmbedder;
 use remembrancer_processor::ingest::redact;
 use remembrancer_processor::recall::{Recall, Silence};
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
 use crate::causes::with_causes;
 use crate::cli::output::{say, tell};
+use crate::config::Config;
 use crate::control::Offline;
 use crate::embedder;
 use crate::exclusions::Exclusions;
@@ -93,16 +95,16 @@ fn of_daemon(reply: &RecallReply) -> Value {
     })
 }
 
+/// The model, where it is wanted though no daemon runs.
+pub(super) fn model_if(wanted: bool, config: &Config) -> Result<Option<BertEmbedder>, CliError> {
+    let load = || embedder::load(config.model_dir.as_deref(), config.device);
+    let model = wanted.then(load).transpose();
+    model.map_err(|error| CliError::new(Kind::Failed, with_causes(&error)))
+}
+
 fn without_daemon(arguments: &RecallArguments, surroundings: &Surroundings, request: &RecallRequest) -> Result<Value, CliError> {
     let config = &surroundings.config;
-    let model = if arguments.embed {
-        Some(
-            embedder::load(config.model_dir.as_deref(), config.device)
-                .map_err(|error| CliError::new(Kind::Failed, with_causes(&error)))?,
-        )
-    } else {
-        None
-    };
+    let model = model_if(arguments.embed, config)?;
     let offline = Offline {
         reader: &ask::reader(surroundings)?,
         model: model.as_ref(),

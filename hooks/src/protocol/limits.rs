@@ -2,8 +2,8 @@
 //! an import alone are bounded by the line.
 
 use super::{
-    ForgetTarget, InstructionFile, Narrowing, ProtocolError, RecallRequest, Request, SearchRequest, SessionsRequest,
-    TimelineRequest,
+    ExplainRequest, ForgetTarget, InstructionFile, Narrowing, ProtocolError, RecallRequest, Request, SearchRequest,
+    SessionsRequest, TimelineRequest,
 };
 
 /// The longest id, in bytes. Known session ids are UUIDs of 36.
@@ -80,7 +80,19 @@ fn members(request: &Request) -> Vec<Member<'_>> {
         Request::Changed { agent: name, transcript } => {
             vec![agent(name.as_str()), path("transcript", Some(transcript.as_str()))]
         }
-        Request::Why { session } => vec![id("session", session.as_deref())],
+        Request::Why { session } | Request::Explanations { session, limit: _ } => vec![id("session", session.as_deref())],
+        Request::Explain(ExplainRequest {
+            cwd,
+            agent: name,
+            id: prompt,
+            session,
+            ..
+        }) => vec![
+            path("cwd", cwd.as_deref()),
+            ("agent", name.as_deref(), MAX_AGENT_BYTES),
+            id("id", prompt.as_deref()),
+            id("session", session.as_deref()),
+        ],
         Request::Exclude { path: folder } | Request::Include { path: folder } => vec![path("path", Some(folder.as_str()))],
         Request::Uninstruct { path: file, line } => {
             vec![path("path", Some(file.as_str())), ("line", line.as_deref(), MAX_WORDS_BYTES)]

@@ -38,6 +38,17 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
     },
+    /// How did the answer to a prompt come about?
+    Explain(ExplainRequest),
+    /// Which prompts can be explained?
+    Explanations {
+        /// Of this session; without it, of all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+        /// The latest so many of them; without it, all that are kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
     /// Stop ingesting and embedding.
     Pause {
         /// Until then, in milliseconds since the Unix epoch, UTC; without it, until `resume`.
@@ -172,6 +183,36 @@ pub struct RecallRequest {
     pub all_projects: bool,
 }
 
+/// Which prompt is to be explained: one that is put now (`prompt`), the one with an id, or the `number`-th latest of those that were
+/// answered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExplainRequest {
+    /// A prompt that is put now: recalled for as any other, without a trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// The working folder in which it is put.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The agent in whose name it is put.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Whether all projects are looked at alike, whatever the daemon's settings say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_projects: bool,
+    /// The id of an answered prompt, as a list of them names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// 1, as without it, is the latest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
+    /// Of the prompts of this session alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Of those alone for which something was shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shown: bool,
+}
+
 /// A session whose id begins so is a probe's.
 pub const PROBE_SESSION: &str = "remembrancer-doctor-";
 
@@ -236,13 +277,15 @@ pub enum ForgetTarget {
 }
 
 /// The names of all operations.
-const OPERATIONS: [&str; 24] = [
+const OPERATIONS: [&str; 26] = [
     "recall",
     "changed",
     "exclude_session",
     "status",
     "flush",
     "why",
+    "explain",
+    "explanations",
     "pause",
     "resume",
     "exclude",

@@ -96,6 +96,17 @@ pub enum Dropped {
 }
 
 impl Dropped {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::BelowFloor,
+        Self::OtherProject,
+        Self::NoAnswer,
+        Self::SameTurn,
+        Self::SameText,
+        Self::BeyondTop,
+        Self::NoRoom,
+    ];
+
     /// The reason's name in the log and in `why`.
     pub fn as_str(self) -> &'static str {
         match self {

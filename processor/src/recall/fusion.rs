@@ -31,7 +31,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// The value by which `leg` ranks it, and which end of the values is the best.
-    fn value(&self, leg: Leg, now: UnixMillis) -> (Option<f64>, Best) {
+    pub(super) fn value(&self, leg: Leg, now: UnixMillis) -> (Option<f64>, Best) {
         let cosine = |cosine: Option<Cosine>| cosine.map(|cosine| f64::from(cosine.0));
         match leg {
             Leg::Bm25 => (self.bm25.map(|score| score.0), Best::Smallest),
@@ -105,6 +105,23 @@ impl RankFusion {
             .sum();
         let exact = if exact { self.worth(self.exact_match_positions) } else { 0.0 };
         self.weighed(legs + self.top_rank_bonus(ranks) + exact, importance)
+    }
+
+    /// What [`RankFusion::score`] is the sum of: each leg that counts, then what the profile adds, by [`RankFusion::part_names`].
+    pub(super) fn parts(&self, ranks: &LegRanks, importance: Importance, exact: bool) -> Vec<f64> {
+        let leg = |(leg, weight): &(Leg, f64)| ranks.of(*leg).map_or(0.0, |rank| weight / (self.k + f64::from(rank.get())));
+        let mut parts: Vec<f64> = self.weights.iter().map(leg).collect();
+        parts.push(self.top_rank_bonus(ranks));
+        parts.push(if exact { self.worth(self.exact_match_positions) } else { 0.0 });
+        let so_far: f64 = parts.iter().sum();
+        parts.push(self.weighed(so_far, importance) - so_far);
+        parts
+    }
+
+    /// The names of [`RankFusion::parts`].
+    pub(super) fn part_names(&self) -> Vec<&'static str> {
+        let legs = self.weights.iter().map(|(leg, _)| leg.as_str());
+        legs.chain(["top-rank", "all-terms", "importance"]).collect()
     }
 
     /// What a rise by `positions` to the first place of one list of weight 1 adds.

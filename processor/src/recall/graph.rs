@@ -67,7 +67,7 @@ fn linked(reader: &Reader, pool: &[Candidate], bounds: &Bounds<'_>) -> Result<Ve
     }
     let mut found: Vec<(EpisodeId, f64)> = found.into_iter().collect();
     found.sort_by(|(a_id, a), (b_id, b)| b.total_cmp(a).then(a_id.cmp(b_id)));
-    Ok(bounds.keep(found, |(id, _)| *id, GRAPH_LIMIT))
+    Ok(bounds.keep(found, |(id, _)| *id, GRAPH_LIMIT).0)
 }
 
 /// The first hits by words and by meaning, each with the sum of its reciprocal ranks.

@@ -61,12 +61,16 @@ impl Bounds<'_> {
         limit + self.left_out.len()
     }
 
-    pub(super) fn keep<T>(&self, found: Vec<T>, id: impl Fn(&T) -> EpisodeId, limit: usize) -> Vec<T> {
-        found
-            .into_iter()
-            .filter(|item| !self.left_out.contains(&id(item)))
-            .take(limit)
-            .collect()
+    /// The first `limit` of `found` without what is left out, and how much of that stood among them.
+    pub(super) fn keep<T>(&self, found: Vec<T>, id: impl Fn(&T) -> EpisodeId, limit: usize) -> (Vec<T>, u32) {
+        let mut passed_over = 0;
+        let is_in = |item: &T| {
+            let is_out = self.left_out.contains(&id(item));
+            passed_over += u32::from(is_out);
+            !is_out
+        };
+        let kept = found.into_iter().filter(is_in).take(limit).collect();
+        (kept, passed_over)
     }
 }
 
@@ -84,6 +88,10 @@ pub(super) struct Words {
     pub exact: HashSet<EpisodeId>,
     /// In how many episodes each of the prompt's terms occurs; `None` where the leg did not ask for all of them.
     pub document_frequencies: Option<Vec<u64>>,
+    /// The places of the prompt's terms that were too common to be read.
+    pub too_common: Vec<usize>,
+    /// Hits that were passed over, since the session has them in its context or was shown them.
+    pub passed_over: u32,
 }
 
 /// Full-text hits over all episodes in scope, best first.
@@ -94,20 +102,25 @@ pub(super) fn bm25(reader: &Reader, query: &Query, bounds: &Bounds<'_>, lexical:
     type Expressing = fn(&[String], Scope) -> Option<MatchExpression>;
     let scopes = bounds.store_scopes();
     let mut document_frequencies = None;
+    let (mut too_common, mut passed_over) = (Vec::new(), 0);
     let mut search = |expressing: Expressing| -> Result<Vec<(EpisodeId, Bm25)>, Degradation> {
         let mut hits = Vec::new();
         for expression in scopes.iter().filter_map(|scope| expressing(&query.terms, *scope)) {
             let found = reader
                 .bm25(&expression, lexical.fields, bounds.widened(BM25_LIMIT))
                 .map_err(absent(Degradation::Bm25Absent))?;
-            document_frequencies = (expression.terms() == query.terms).then_some(found.document_frequencies);
+            let asks_for_all = expression.terms() == query.terms;
+            document_frequencies = asks_for_all.then_some(found.document_frequencies);
+            too_common = if asks_for_all { found.too_common } else { Vec::new() };
             hits.extend(found.hits);
         }
         if scopes.len() > 1 {
             // Their scores are of one index: in one order, as a search of both would have them.
             hits.sort_by(|(one_id, one), (other_id, other)| one.0.total_cmp(&other.0).then(one_id.cmp(other_id)));
         }
-        Ok(bounds.keep(hits, |(id, _)| *id, BM25_LIMIT))
+        let (hits, passed) = bounds.keep(hits, |(id, _)| *id, BM25_LIMIT);
+        passed_over = passed;
+        Ok(hits)
     };
     let (hits, exact) = match lexical.asking {
         Asking::AnyTerm => (search(MatchExpression::any_of)?, HashSet::new()),
@@ -129,22 +142,26 @@ pub(super) fn bm25(reader: &Reader, query: &Query, bounds: &Bounds<'_>, lexical:
         hits,
         exact,
         document_frequencies,
+        too_common,
+        passed_over,
     })
 }
 
-/// The most recently accessed episodes with an embedding.
+/// The most recently accessed episodes with an embedding, and how many were passed over, as in [`Words::passed_over`].
 ///
 /// # Errors
 /// The degradation that names why the leg is absent.
-pub(super) fn recent(reader: &Reader, bounds: &Bounds<'_>) -> Result<Vec<EpisodeId>, Degradation> {
-    let mut recent = Vec::new();
+pub(super) fn recent(reader: &Reader, bounds: &Bounds<'_>) -> Result<(Vec<EpisodeId>, u32), Degradation> {
+    let (mut recent, mut passed_over) = (Vec::new(), 0);
     for scope in bounds.store_scopes() {
         let found = reader
             .recently_accessed(scope, bounds.widened(RECENT_LIMIT))
             .map_err(absent(Degradation::RecentAbsent))?;
-        recent.extend(bounds.keep(found, |id| *id, RECENT_LIMIT));
+        let (kept, passed) = bounds.keep(found, |id| *id, RECENT_LIMIT);
+        recent.extend(kept);
+        passed_over += passed;
     }
-    Ok(recent)
+    Ok((recent, passed_over))
 }
 
 /// The episodes nearest to an embedding by their codes: those in scope, and the nearest of other projects where these may

@@ -23,11 +23,22 @@ pub struct LinearModel {
 impl LinearModel {
     /// The score of a candidate: higher is better; only comparable within one recall.
     pub fn score(&self, evidence: &Evidence, best_cosine: f64) -> f64 {
-        let nearness = ((best_cosine - self.far_cosine) / (self.near_cosine - self.far_cosine)).clamp(0.0, 1.0);
+        let nearness = self.nearness(best_cosine);
         let features = evidence.features();
         let dot =
             |weights: &[f64; FEATURES]| -> f64 { weights.iter().zip(&features).map(|(weight, value)| weight * value).sum() };
         (1.0 - nearness) * dot(&self.far) + nearness * dot(&self.near)
+    }
+
+    /// What each feature adds to the score.
+    pub fn parts(&self, evidence: &Evidence, best_cosine: f64) -> [f64; FEATURES] {
+        let nearness = self.nearness(best_cosine);
+        let features = evidence.features();
+        std::array::from_fn(|at| ((1.0 - nearness) * self.far[at] + nearness * self.near[at]) * features[at])
+    }
+
+    fn nearness(&self, best_cosine: f64) -> f64 {
+        ((best_cosine - self.far_cosine) / (self.near_cosine - self.far_cosine)).clamp(0.0, 1.0)
     }
 }
 
@@ -89,6 +100,8 @@ mod tests {
         let score = |best| MODEL.score(&evidence(0.5, 2.0), best);
         for (best, expected) in [(0.1, 1.0), (0.4, 1.0), (0.5, 0.5 * 1.0 + 0.5 * 6.0), (0.6, 6.0), (0.9, 6.0)] {
             assert!((score(best) - expected).abs() < 1e-9, "{best}");
+            let parts = MODEL.parts(&evidence(0.5, 2.0), best);
+            assert!((parts.iter().sum::<f64>() - expected).abs() < 1e-9, "{best}: {parts:?}");
         }
     }
 

@@ -34,6 +34,8 @@ pub(super) struct ByMeaning<'a> {
 pub(super) struct Meaning {
     /// The prompt's embedding, or why there is none.
     pub embedding: Result<Embedding, Degradation>,
+    /// The cosine with the prompt that was last answered, where there was one.
+    pub topic_cosine: Option<f32>,
     /// Whether the prompt stays on the topic that was last answered.
     pub same_topic: bool,
     /// The nearest episodes by their codes.
@@ -64,12 +66,13 @@ impl ByMeaning<'_> {
     fn search(&self, embedding: &mut EmbeddingSource<'_>) -> Meaning {
         let embedding = embedding(self.until.remaining());
         let prompt = embedding.as_ref().ok();
-        let same_topic = prompt
+        let topic_cosine = prompt
             .zip(self.session.answered_topic.as_ref())
-            .is_some_and(|(prompt, answered)| prompt.cosine(answered) > self.same_topic_cosine);
-        if same_topic {
+            .map(|(prompt, answered)| prompt.cosine(answered));
+        if topic_cosine.is_some_and(|cosine| cosine > self.same_topic_cosine) {
             return Meaning {
-                same_topic,
+                topic_cosine,
+                same_topic: true,
                 ..Meaning::nothing(embedding)
             };
         }
@@ -78,6 +81,7 @@ impl ByMeaning<'_> {
         let nearest = queries.flat_map(|query| legs::coarse(&codes, query, self.bounds)).collect();
         drop(codes);
         Meaning {
+            topic_cosine,
             nearest,
             ..Meaning::nothing(embedding)
         }
@@ -88,6 +92,7 @@ impl Meaning {
     fn nothing(embedding: Result<Embedding, Degradation>) -> Self {
         Self {
             embedding,
+            topic_cosine: None,
             same_topic: false,
             nearest: Vec::new(),
         }

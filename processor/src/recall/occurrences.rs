@@ -67,6 +67,11 @@ impl TermWeights {
         self.weights.len()
     }
 
+    /// What each term weighs, in their order.
+    pub(super) fn into_weights(self) -> Vec<f64> {
+        self.weights
+    }
+
     /// The share of the prompt's terms, by rarity, that `found` marks.
     pub(super) fn share_of(&self, found: &[bool]) -> f64 {
         self.share(self.weight_of(found))
@@ -205,6 +210,12 @@ impl Occurrences {
             }
             *position += 1;
         });
+    }
+
+    /// Which of the prompt's terms stand in the text, the first as the lowest bit. There are at most 32 of them.
+    pub(super) fn mask(&self) -> u64 {
+        let marks = self.anywhere.iter().take(u64::BITS as usize).enumerate();
+        marks.map(|(place, found)| u64::from(*found) << place).sum()
     }
 
     /// The weight of the terms in the best passage.

@@ -64,9 +64,19 @@ const COLUMNS: &[&str] = &["   ", " | "];
 /// What an error's line says.
 const ERRORS: &[&str] = &["error", "exception", "panicked", "fatal", "failed", "denied", "refused"];
 
-/// The prompt without its pastes but with the line of the error in them; `None` where nothing is pasted, or what is left asks
-/// too little to go without.
-pub(super) fn without_pastes(prompt: &str) -> Option<String> {
+/// A prompt told apart from what is pasted into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unpasted {
+    /// The prompt without its pastes but with the line of the error in them.
+    pub(super) text: String,
+    /// How many lines were left out.
+    pub(super) lines: usize,
+    /// Whether the line of an error was kept.
+    pub(super) error_kept: bool,
+}
+
+/// The prompt without its pastes; `None` where nothing is pasted, or what is left asks too little to go without.
+pub(super) fn without_pastes(prompt: &str) -> Option<Unpasted> {
     let lines: Vec<&str> = prompt.lines().collect();
     let pasted = pastes(&lines);
     if pasted.is_empty() {
@@ -83,8 +93,12 @@ pub(super) fn without_pastes(prompt: &str) -> Option<String> {
     if query_terms(&asked, LEAST_TERMS).len() < LEAST_TERMS {
         return None;
     }
-    let error = pasted.into_iter().rev().find_map(|paste| error_line(&lines[paste]));
-    Some(error.map_or_else(|| asked.clone(), |error| format!("{asked}\n{error}")))
+    let error = pasted.iter().rev().find_map(|paste| error_line(&lines[paste.clone()]));
+    Some(Unpasted {
+        lines: pasted.iter().map(ExactSizeIterator::len).sum(),
+        error_kept: error.is_some(),
+        text: error.map_or_else(|| asked.clone(), |error| format!("{asked}\n{error}")),
+    })
 }
 
 /// The runs of lines that are pasted, in order.
@@ -216,7 +230,7 @@ mod tests {
     const QUESTION: &str = "Why does the importer starve after the night's pause?";
 
     fn check(prompt: &str, expected: Option<&str>) {
-        assert_eq!(without_pastes(prompt).as_deref(), expected);
+        assert_eq!(without_pastes(prompt).map(|unpasted| unpasted.text).as_deref(), expected);
     }
 
     #[rstest]
@@ -231,6 +245,14 @@ mod tests {
         check(&format!("{QUESTION}\n{paste}"), Some(&expected));
         check(&format!("{paste}\n\n{QUESTION}"), Some(&expected));
         check(&format!("{QUESTION}\n\n```\n{paste}\n```"), Some(&expected));
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let unpasted = without_pastes(&format!("{QUESTION}\n\n{TRACE}\n")).unwrap();
+        assert_eq!((unpasted.lines, unpasted.error_kept), (4, true));
+        let unpasted = without_pastes(&format!("{QUESTION}\n{CODE}\nAnd the printer that drops umlauts?\n{PATCH}")).unwrap();
+        assert_eq!((unpasted.lines, unpasted.error_kept), (4 + 7, false));
     }
 
     #[test]
@@ -267,7 +289,7 @@ mod tests {
         let pastes = include_str!("../eval/prompts/pastes.txt").trim_end().split("\n=====\n");
         for paste in pastes {
             let asked = without_pastes(&format!("{QUESTION}\n\n{paste}")).unwrap_or_else(|| panic!("not seen: {paste}"));
-            assert!(asked.lines().count() <= 2, "{asked}");
+            assert!(asked.text.lines().count() <= 2, "{asked:?}");
         }
     }
 }

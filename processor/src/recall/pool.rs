@@ -16,22 +16,45 @@ pub(super) struct Found {
     pub words: Words,
     /// Recently accessed episodes.
     pub recent: Vec<EpisodeId>,
+    /// How many of these were passed over, as in [`Words::passed_over`].
+    pub recent_passed_over: u32,
     /// Coarse vector neighbours of the prompt, and of the conversation where the profile asks for these.
     pub coarse: Vec<EpisodeId>,
 }
 
 impl Found {
     /// The ids of all legs, each once: the vector pool first, then the BM25 hits that it lacks (seed 004, step 2a).
-    pub(super) fn union(&self) -> Vec<EpisodeId> {
+    pub(super) fn union(&self) -> Union {
+        let mut union = Union::default();
         let mut seen = HashSet::new();
-        self.recent
-            .iter()
-            .chain(&self.coarse)
-            .chain(self.words.hits.iter().map(|(id, _)| id))
-            .copied()
-            .filter(|id| seen.insert(*id))
-            .collect()
+        let mut add = |ids: &mut dyn Iterator<Item = EpisodeId>| {
+            let before = union.ids.len();
+            union.ids.extend(ids.filter(|id| seen.insert(*id)));
+            (union.ids.len() - before) as u32
+        };
+        let recent = add(&mut self.recent.iter().copied());
+        let meaning = add(&mut self.coarse.iter().copied());
+        let words = add(&mut self.words.hits.iter().map(|(id, _)| *id));
+        Union {
+            recent,
+            meaning,
+            words,
+            ..union
+        }
     }
+}
+
+/// What the legs found, each once, and how many of each no leg before had found.
+#[derive(Debug, Default)]
+pub(super) struct Union {
+    /// The ids.
+    pub ids: Vec<EpisodeId>,
+    /// New by the recently accessed, which come first.
+    pub recent: u32,
+    /// New by meaning.
+    pub meaning: u32,
+    /// New by words, which come last.
+    pub words: u32,
 }
 
 /// The vectors to which candidates are compared.

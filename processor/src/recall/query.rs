@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use remembrancer_schema::query_terms;
+use remembrancer_schema::QueryTerms;
+use remembrancer_schema::trace::TracedQuery;
 
 use super::pasted::without_pastes;
 use crate::fence::strip_fenced;
@@ -16,11 +17,14 @@ pub(super) const MAX_PROMPT_BYTES: usize = 16 * 1024;
 /// At most this many bytes of a prompt are looked through for secrets.
 const MAX_REDACTED_BYTES: usize = 4 * MAX_PROMPT_BYTES;
 
+/// At most this many terms of a prompt that are too many are kept, to be shown.
+const MAX_BEYOND: usize = 64;
+
 /// How a key block begins and ends, which is kept out as a whole.
 const KEY_BLOCK: (&str, &str) = ("-----BEGIN", "-----END");
 
 /// What one prompt asks of the store.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
     /// The prompt without our own blocks, without a leading slash command, without what was pasted beside a question, and
     /// without secrets, bounded in length.
@@ -29,22 +33,63 @@ pub struct Query {
     pub terms: Vec<String>,
     /// Whether the prompt was nothing but a slash command.
     pub bare_command: bool,
+    /// What of the prompt is not asked for.
+    pub dropped: Dropped,
+}
+
+/// What of a prompt is not asked for: counted for the log, and the words themselves for an explanation that is made at once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// What became of the prompt, in numbers.
+    pub counts: TracedQuery,
+    /// Terms that say nothing of a subject.
+    pub stop_words: Vec<String>,
+    /// The first of the terms beyond those that are asked for.
+    pub beyond: Vec<String>,
 }
 
 impl Query {
     /// Reads `prompt`.
     pub fn of(prompt: &str) -> Self {
         let stripped = strip_fenced(prompt);
-        let (text, bare_command) = without_command(stripped.trim());
+        let stripped = stripped.trim();
+        let (text, bare_command) = without_command(stripped);
+        let command = text.len() < stripped.len();
         // Redacted before anything else is made of it: terms are logged, and shown by `why`.
         let bounded = without_cut_secrets(text);
         let text = redact(&bounded);
-        let text = head_and_tail(&without_pastes(&text).unwrap_or_else(|| text.into_owned()), MAX_PROMPT_BYTES);
-        let terms = query_terms(&text, MAX_TERMS);
+        let unpasted = without_pastes(&text);
+        let (pasted_lines, error_kept) = unpasted
+            .as_ref()
+            .map_or((0, false), |unpasted| (unpasted.lines as u32, unpasted.error_kept));
+        let text = head_and_tail(
+            &unpasted.map_or_else(|| text.into_owned(), |unpasted| unpasted.text),
+            MAX_PROMPT_BYTES,
+        );
+        let QueryTerms {
+            asked,
+            stop_words,
+            mut beyond,
+        } = QueryTerms::of(&text, MAX_TERMS);
+        let counts = TracedQuery {
+            characters: prompt.chars().count() as u32,
+            asked: text.chars().count() as u32,
+            command,
+            pasted_lines,
+            error_kept,
+            stop_words: stop_words.len() as u32,
+            beyond: beyond.len() as u32,
+        };
+        beyond.truncate(MAX_BEYOND);
         Self {
             text,
-            terms,
+            terms: asked,
             bare_command,
+            dropped: Dropped {
+                counts,
+                stop_words,
+                beyond,
+            },
         }
     }
 }
@@ -136,6 +181,32 @@ mod tests {
             "fix it",
             false,
         );
+    }
+
+    #[test]
+    fn what_is_not_asked_for_is_told() {
+        let query =
+            Query::of("/review why does the importer starve?\n```\nlet a = 1;\nlet b = 2;\nreturn a;\n```\nwe moved the cache");
+        let Dropped {
+            counts,
+            stop_words,
+            beyond,
+        } = &query.dropped;
+        assert!(counts.command && !counts.error_kept);
+        assert_eq!(
+            (counts.pasted_lines, counts.stop_words as usize, counts.beyond),
+            (5, stop_words.len(), 0)
+        );
+        assert!(
+            stop_words.iter().any(|word| word == "the") && beyond.is_empty(),
+            "{stop_words:?}"
+        );
+        assert!(query.terms.iter().any(|term| term.starts_with("import")), "{:?}", query.terms);
+        let many: Vec<String> = (0..MAX_TERMS + 5)
+            .map(|number| format!("word{}", "x".repeat(number)))
+            .collect();
+        let query = Query::of(&many.join(" "));
+        assert_eq!((query.terms.len(), query.dropped.beyond.len()), (MAX_TERMS, 5));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod origin;
 mod reranking;
 mod silence;
 mod steering;
+mod trace;
 
 use std::path::Path;
 

@@ -21,7 +21,7 @@ pub const WEIGHED: usize = 40;
 /// close, and drops nothing. Chosen small, not learnt: no judged set tells where its answers come from (ADR 0037).
 const WEB_HANDICAP: f64 = 0.05;
 
-fn handicap(text: &EpisodeText) -> f64 {
+pub(super) fn handicap(text: &EpisodeText) -> f64 {
     if is_from_the_web(&text.facets) { WEB_HANDICAP } else { 0.0 }
 }
 
@@ -49,6 +49,10 @@ pub struct Weighed {
     pub evidence: Evidence,
     /// The score that it is ordered by: higher is better; only comparable within one recall.
     pub score: f64,
+    /// Its 1-based place in the fused order.
+    pub place: u32,
+    /// Which of the prompt's terms it holds: bit `i` for the `i`-th.
+    pub words: u64,
 }
 
 /// The weighed candidates of one prompt, best first.
@@ -60,6 +64,10 @@ pub struct Weighing {
     pub terms: usize,
     /// What those of the prompt's own scope say together.
     pub support: Support,
+    /// In how many episodes each of the prompt's terms occurs, and what it weighs.
+    pub frequencies: Vec<(u64, f64)>,
+    /// The best cosine of the pool, by which the second stage blends its weights.
+    pub best_cosine: f64,
 }
 
 /// Weighs the first of `fused`, and orders them anew where the profile has a second stage. `own` tells which of them may
@@ -91,7 +99,7 @@ pub(super) fn weigh(
     let mut texts = reader.texts(&ids)?.into_iter().peekable();
     let mut candidates = Vec::with_capacity(first.len());
     let mut found_anywhere = vec![false; terms.len()];
-    for fused in first {
+    for (fused, place) in first.into_iter().zip(1..) {
         let Some(text) = texts.next_if(|text| text.id == fused.candidate.row.id) else {
             continue;
         };
@@ -115,6 +123,8 @@ pub(super) fn weigh(
             text,
             evidence,
             score,
+            place,
+            words: occurrences.mask(),
         });
     }
     // Stable: equal scores stay in the fused order, which is total.
@@ -128,5 +138,7 @@ pub(super) fn weigh(
         support: Support::of(&speaking, &terms, &found_anywhere),
         candidates,
         terms: terms.len(),
+        frequencies: frequencies.into_iter().zip(terms.into_weights()).collect(),
+        best_cosine: background.best_cosine(),
     })
 }

@@ -7,11 +7,12 @@ use remembrancer_schema::{EpisodeId, EpisodeText, LoggedCandidate, ProjectId, Qu
 
 use super::choose::{Choice, choose};
 use super::floor::Dropped;
-use super::fusion::{Candidate, fuse};
+use super::fusion::{Candidate, Fused, fuse};
 use super::gate::{self, Silence};
 use super::leg::Leg;
 use super::legs::{self, Bounds, is_own};
 use super::meaning::ByMeaning;
+use super::notes::{self, Brought, Notes};
 use super::pool::{self, Compared, Found};
 use super::profile::Profile;
 use super::recollection::block;
@@ -59,6 +60,7 @@ pub(super) struct Work<'a> {
     pool: usize,
     weighing: Weighing,
     candidates: Vec<LoggedCandidate>,
+    notes: Notes,
 }
 
 impl<'a> Work<'a> {
@@ -73,6 +75,7 @@ impl<'a> Work<'a> {
             pool: 0,
             weighing: Weighing::default(),
             candidates: Vec::new(),
+            notes: Notes::default(),
         }
     }
 
@@ -99,6 +102,7 @@ impl<'a> Work<'a> {
         let question = self.question;
         let everywhere = self.everywhere;
         let fused = fuse(pool, &settings.profile, question.now);
+        self.note_lists(&fused, &settings.profile);
         self.watch.lap("fusion");
         let weighing = weigh(
             reader,
@@ -171,12 +175,13 @@ impl<'a> Work<'a> {
         let meaning = by_meaning.beside(embedding, || {
             found.words = self.absent_if_late(legs::bm25(reader, query, &bounds, &profile.lexical));
             self.watch.lap("bm25");
-            found.recent = self.absent_if_late(legs::recent(reader, &bounds));
+            (found.recent, found.recent_passed_over) = self.absent_if_late(legs::recent(reader, &bounds));
             self.watch.lap("recent");
         });
         // What embedding and coarse search still took when the words were done.
         self.watch.lap("meaning");
         self.embedding = self.absent_if_late(meaning.embedding.map(Some));
+        self.notes.topic_cosine = meaning.topic_cosine;
         if meaning.same_topic {
             return Err(Silence::SameTopic);
         }
@@ -188,27 +193,71 @@ impl<'a> Work<'a> {
             conversation: conversation.as_ref(),
         };
         stop_reading_at(reader, deadline);
-        let mut pool =
-            pool::candidates(reader, &found.union(), &found.words, compared).map_err(|error| self.unreadable(&error))?;
+        let union = found.union();
+        self.note_found(&found, &union, session);
+        let mut pool = pool::candidates(reader, &union.ids, &found.words, compared).map_err(|error| self.unreadable(&error))?;
+        let read = pool.len();
         let leave_out_weak_foreigners = |pool: &mut Vec<Candidate>| {
             if settings.scope == ScopeRule::ProjectFirst {
                 pool::drop_weak_foreigners(pool, |project| bounds.is_own(project), settings.floor.foreign_cosine);
             }
         };
         leave_out_weak_foreigners(&mut pool);
+        self.notes.gone = (union.ids.len() - read) as u32;
+        self.notes.other_projects = (read - pool.len()) as u32;
         if profile.counts(Leg::Graph) {
             stop_reading_at(reader, legs_until);
             let linked = graph::add_linked(reader, &mut pool, &found.words, compared, &bounds);
             if let Err(degradation) = linked {
                 self.degradations.push(degradation);
             }
+            let linked = pool.len();
             leave_out_weak_foreigners(&mut pool);
+            self.note_linked(&pool, linked, read);
             stop_reading_at(reader, deadline);
         }
         self.pool = pool.len();
+        self.notes.too_common = std::mem::take(&mut found.words.too_common);
         self.document_frequencies = found.words.document_frequencies.take();
         self.watch.lap("pool");
         Ok(pool)
+    }
+
+    /// Notes what each source brought, and what none of them may.
+    fn note_found(&mut self, found: &Found, union: &pool::Union, session: &SessionState) {
+        let brought = |count: usize, added: u32, passed_over: Option<u32>| Brought {
+            found: count as u32,
+            added,
+            passed_over,
+        };
+        let notes = &mut self.notes;
+        notes.recent = brought(found.recent.len(), union.recent, Some(found.recent_passed_over));
+        // The codes of what is left out are skipped before anything is counted.
+        notes.meaning = brought(found.coarse.len(), union.meaning, None);
+        notes.words = brought(found.words.hits.len(), union.words, Some(found.words.passed_over));
+        notes.found = union.ids.len() as u32;
+        notes.in_context = session.conversation.len() as u32;
+        notes.shown_before = session.left_out.len().saturating_sub(session.conversation.len()) as u32;
+    }
+
+    /// Notes what the links added to a pool that held `read` candidates before any was dropped, and `linked` after.
+    fn note_linked(&mut self, pool: &[Candidate], linked: usize, read: usize) {
+        let notes = &mut self.notes;
+        let before = read - notes.other_projects as usize;
+        let added = linked.saturating_sub(before) as u32;
+        notes.graph = Brought {
+            found: pool.iter().filter(|candidate| candidate.graph.is_some()).count() as u32,
+            added,
+            passed_over: None,
+        };
+        notes.found += added;
+        notes.other_projects += linked.saturating_sub(pool.len()) as u32;
+    }
+
+    /// Notes the first of each list that is always ranked, or counts in `profile`.
+    fn note_lists(&mut self, fused: &[Fused], profile: &Profile) {
+        let is_listed = |leg: &Leg| !matches!(leg, Leg::Expansion | Leg::Graph) || profile.counts(*leg);
+        self.notes.lists = notes::lists(fused, Leg::ALL.into_iter().filter(is_listed), self.question.now);
     }
 
     fn absent_if_late<T: Default>(&mut self, leg: Result<T, Degradation>) -> T {
@@ -286,6 +335,8 @@ impl<'a> Work<'a> {
             degradations: self.degradations,
             embedding: self.embedding,
             weighing: self.weighing,
+            notes: self.notes,
+            asked: self.question.query.dropped.counts,
         }
     }
 

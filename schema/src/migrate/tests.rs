@@ -37,6 +37,7 @@ fn migration_files_are_pinned() {
     0014_retirement 941576e78614ece3
     0015_parser_states e95007f09d7a7662
     0016_steering b60a32ede99271db
+    0017_explanations db93ebbc0e11b88f
     0019_turns_by_time ddcc69b1842b7a04
     ");
 }
@@ -60,7 +61,7 @@ fn database_at(folder: &TempDir, version: usize) -> (Connection, PathBuf) {
 fn populate(db: &Connection, version: usize) {
     let hash = [9_u8; 32];
     let no_table = || Ok(());
-    let rows: [&dyn Fn() -> rusqlite::Result<()>; 17] = [
+    let rows: [&dyn Fn() -> rusqlite::Result<()>; 18] = [
         &|| {
             set_meta(db, "schema_version", &version.to_string())?;
             db.execute_batch(
@@ -129,6 +130,7 @@ fn populate(db: &Connection, version: usize) {
                 "INSERT INTO boosted_episodes VALUES (1, 1, 'default'); INSERT INTO imported_uses VALUES (1, 1, 1, 'words');",
             )
         },
+        &|| db.execute_batch("INSERT INTO recollection_traces VALUES (1, '{}')"),
         &no_table,
     ];
     rows.iter().take(version).for_each(|fill| fill().expect("fills"));
@@ -221,6 +223,7 @@ fn the_latest_schema_has_these_objects() {
     table project_aliases
     table projects
     table recollection_candidates
+    table recollection_traces
     table recollection_uses
     table recollections
     table retired_turns

@@ -83,6 +83,8 @@ pub struct Bm25Hits {
     pub hits: Vec<(EpisodeId, Bm25)>,
     /// In how many episodes each of the expression's terms occurs ([`Reader::document_frequency`]).
     pub document_frequencies: Vec<u64>,
+    /// The places of the terms that are so common that they were not read, and found nothing.
+    pub too_common: Vec<usize>,
 }
 
 impl Reader {
@@ -101,6 +103,7 @@ impl Reader {
             None => Ok(Bm25Hits {
                 hits: self.bm25_of_fts5(expression, weights, limit)?,
                 document_frequencies: self.document_frequency(expression.terms())?,
+                too_common: Vec::new(),
             }),
         }
     }
@@ -209,7 +212,8 @@ impl Reader {
         let selection = in_scope.as_deref().map_or(Selection::All, Selection::Of);
         let mut terms = Vec::new();
         let mut document_frequencies = Vec::new();
-        for (located, affordable) in locate_all(&reader, expression.terms())? {
+        let mut too_common = Vec::new();
+        for (place, (located, affordable)) in locate_all(&reader, expression.terms())?.enumerate() {
             if affordable {
                 self.stop_if_late()?;
                 let postings = reader.read(&located, weights.fields(expression.is_of_facets()), &selection)?;
@@ -217,6 +221,7 @@ impl Reader {
                 terms.push(postings);
             } else {
                 document_frequencies.push(estimate(&located, reader.index().episodes));
+                too_common.push(place);
             }
         }
         let needed = if expression.needs_all() { Needed::All } else { Needed::Any };
@@ -227,6 +232,7 @@ impl Reader {
         Ok(Bm25Hits {
             hits,
             document_frequencies,
+            too_common,
         })
     }
 }

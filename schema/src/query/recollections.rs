@@ -19,7 +19,7 @@ const LAST: &str =
     ORDER BY recollections.id DESC LIMIT 1";
 
 const CANDIDATES: &str =
-    "SELECT episode_id, fused, bm25, cosine, bm25_rank, vector_rank, recency_rank, access_rank, gate, position
+    "SELECT episode_id, fused, bm25, cosine, bm25_rank, vector_rank, recency_rank, access_rank, gate, position, place
     FROM recollection_candidates WHERE recollection_id = :id ORDER BY place";
 
 const UNUSED: &str = "SELECT recollections.id, at, episode_id
@@ -76,7 +76,7 @@ impl Reader {
     }
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(RecollectionId, RecollectionLog)> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<(RecollectionId, RecollectionLog)> {
     let log = RecollectionLog {
         at: row.get(1)?,
         session: SessionKey {
@@ -95,14 +95,20 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(RecollectionId, RecollectionLog)> {
     Ok((row.get(0)?, log))
 }
 
-fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(row.get_ref(column)?.as_str()?)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
 }
 
 fn candidates(db: &Connection, id: RecollectionId) -> rusqlite::Result<Vec<LoggedCandidate>> {
+    let rows = with_places(db, id)?;
+    Ok(rows.into_iter().map(|(_, candidate)| candidate).collect())
+}
+
+/// The candidates of a log that are still there, each with its 0-based place among all that were logged.
+pub(super) fn with_places(db: &Connection, id: RecollectionId) -> rusqlite::Result<Vec<(u32, LoggedCandidate)>> {
     let read = |row: &Row<'_>| {
-        Ok(LoggedCandidate {
+        let candidate = LoggedCandidate {
             episode: row.get(0)?,
             fused: row.get(1)?,
             bm25: row.get(2)?,
@@ -113,7 +119,8 @@ fn candidates(db: &Connection, id: RecollectionId) -> rusqlite::Result<Vec<Logge
             access_rank: row.get(7)?,
             gate: row.get(8)?,
             position: row.get(9)?,
-        })
+        };
+        Ok((row.get(10)?, candidate))
     };
     db.prepare_cached(CANDIDATES)?.query_map([id], read)?.collect()
 }

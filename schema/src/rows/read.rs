@@ -2,7 +2,7 @@
 //! Filled by the query functions; nothing here is written back.
 
 use crate::ids::{EpisodeId, EpisodeUid, ProjectId, RecollectionId, SessionId, SourceId, TurnUid};
-use crate::rows::{Facets, Importance, Origin, RecollectionLog, SourcePosition, Steered, Unread};
+use crate::rows::{Facets, Importance, Origin, RecollectionLog, RecollectionTrace, SessionKey, SourcePosition, Steered, Unread};
 use crate::units::{ByteOffset, UnixMillis};
 
 /// What scoring needs of an episode: no texts.
@@ -197,6 +197,48 @@ pub struct LoggedRecollection {
     pub id: RecollectionId,
     /// What was logged.
     pub log: RecollectionLog,
+}
+
+/// A logged prompt with all that is kept of how its answer came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExplainedRecollection {
+    /// Row id.
+    pub id: RecollectionId,
+    /// Its number: 1 is the latest prompt of all.
+    pub number: u32,
+    /// The name of the project that asked, if it is there still.
+    pub project_name: Option<String>,
+    /// What was logged. Candidates that are gone since are not in it.
+    pub log: RecollectionLog,
+    /// The 0-based places of the log's candidates among all that were logged, in their order.
+    pub places: Vec<u32>,
+    /// How it came about; none of a prompt that was not searched for, or was logged by an older version.
+    pub trace: Option<RecollectionTrace>,
+}
+
+/// One line of the list of logged prompts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptRow {
+    /// Row id.
+    pub id: RecollectionId,
+    /// Its number: 1 is the latest prompt of all.
+    pub number: u32,
+    /// When it came.
+    pub at: UnixMillis,
+    /// The session that asked.
+    pub session: SessionKey,
+    /// The name of the project that asked, if it is there still.
+    pub project_name: Option<String>,
+    /// Why nothing was shown.
+    pub reason: Option<String>,
+    /// Size of the candidate pool.
+    pub pool: u32,
+    /// How many episodes were shown, and are there still.
+    pub shown: u32,
+    /// What was missing or late.
+    pub degradations: Vec<String>,
+    /// The query terms.
+    pub terms: Vec<String>,
 }
 
 /// An episode that was shown for a prompt.

@@ -135,6 +135,8 @@ pub(super) fn erase(db: &Connection, session: &SessionKey) -> rusqlite::Result<u
     if any {
         show_uncovered(db)?;
     }
+    db.prepare_cached("DELETE FROM recollections WHERE session_id = (SELECT id FROM sessions WHERE id = :id AND excluded = 1)")?
+        .execute([id])?;
     db.prepare_cached("UPDATE sessions SET title = NULL, cwd = NULL, git_branch = NULL WHERE id = :id AND excluded = 1")?
         .execute([id])?;
     Ok(erased)

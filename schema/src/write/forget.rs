@@ -21,7 +21,8 @@ pub(super) const UNSCRUBBED: &str = "unscrubbed";
 impl Writer {
     /// Forgets whole turns for good: their uids become tombstones, and no byte of their text is left in the database, in
     /// its log, or in our copies (`kept.rs`). The terms of logged recollections go too, since they may repeat
-    /// what was said, and so do the titles of the sessions touched, for good. Facts leave their file.
+    /// what was said, and so do the titles of the sessions touched, for good, and the logged prompts of sessions and projects of
+    /// which nothing is left. Facts leave their file.
     ///
     /// # Errors
     /// [`QueryError::Invalid`] for an episode prefix that names no turn, or several; else what SQLite reports.
@@ -235,6 +236,7 @@ pub(super) fn empty_states(db: &Connection) -> rusqlite::Result<()> {
 /// Removes what repeats the forgotten, or is about nothing any more.
 fn clean_up(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqlite::Result<()> {
     db.execute("UPDATE recollections SET terms = '[]'", [])?;
+    forget_prompts(db, target, touched)?;
     for &session in &touched.sessions {
         leave_untitled(db, session)?;
     }
@@ -255,6 +257,30 @@ fn clean_up(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqli
     // Statistics hold samples of indexed values; `optimize` gathers them anew.
     if db.table_exists(None, "sqlite_stat4")? {
         db.execute("DELETE FROM sqlite_stat4", [])?;
+    }
+    Ok(())
+}
+
+/// Removes the logged prompts of sessions and projects of which nothing is left, with how they were answered. Of the others the numbers
+/// stay: what they say of the forgotten goes with its row.
+fn forget_prompts(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqlite::Result<()> {
+    if matches!(target, ForgetTarget::All) {
+        return db.execute("DELETE FROM recollections", []).map(drop);
+    }
+    for session in &touched.sessions {
+        db.prepare_cached(
+            "DELETE FROM recollections
+             WHERE session_id = :id AND NOT EXISTS (SELECT 1 FROM episodes WHERE session_id = :id)
+                 AND NOT EXISTS (SELECT 1 FROM session_copies WHERE session_id = :id)",
+        )?
+        .execute([session])?;
+    }
+    for project in touched.projects.iter().copied().chain(projects_of(target)) {
+        db.prepare_cached(
+            "DELETE FROM recollections
+             WHERE project_id = :id AND NOT EXISTS (SELECT 1 FROM episodes WHERE project_id = :id)",
+        )?
+        .execute([project])?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::Writer;
 use super::ingest::session_id;
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, RecollectionId, SessionId};
-use crate::rows::{LoggedCandidate, RecollectionLog, RecollectionUse};
+use crate::rows::{LoggedCandidate, RecollectionLog, RecollectionTrace, RecollectionUse};
 use crate::units::UnixMillis;
 
 /// Prompts kept.
@@ -22,9 +22,25 @@ impl Writer {
     /// # Errors
     /// What SQLite reports.
     pub fn record_recollection(&mut self, log: &RecollectionLog) -> Result<RecollectionId, QueryError> {
+        self.record_explained(log, None)
+    }
+
+    /// As [`Writer::record_recollection`], with how it came about, where that is known: kept for as long as the prompt. One that is
+    /// longer than [`RecollectionTrace::MOST_BYTES`] is left out.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn record_explained(
+        &mut self,
+        log: &RecollectionLog,
+        trace: Option<&RecollectionTrace>,
+    ) -> Result<RecollectionId, QueryError> {
         self.within("log a recollection", |db| {
             let session = session_id(db, &log.session)?;
             let id = insert(db, session, log)?;
+            if let Some(trace) = trace {
+                insert_trace(db, id, trace)?;
+            }
             for (place, candidate) in log.candidates.iter().enumerate() {
                 if place < KEPT_CANDIDATES || candidate.position.is_some() {
                     insert_candidate(db, id, place, candidate)?;
@@ -93,6 +109,15 @@ fn insert(db: &Connection, session: SessionId, log: &RecollectionLog) -> rusqlit
         },
         |row| row.get(0),
     )
+}
+
+fn insert_trace(db: &Connection, id: RecollectionId, trace: &RecollectionTrace) -> rusqlite::Result<()> {
+    let trace = to_json(trace)?;
+    if trace.len() <= RecollectionTrace::MOST_BYTES {
+        db.prepare_cached("INSERT INTO recollection_traces (recollection_id, trace) VALUES (:id, :trace)")?
+            .execute(named_params! {":id": id, ":trace": trace})?;
+    }
+    Ok(())
 }
 
 fn insert_candidate(db: &Connection, id: RecollectionId, place: usize, candidate: &LoggedCandidate) -> rusqlite::Result<()> {

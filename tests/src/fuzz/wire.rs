@@ -1,8 +1,8 @@
 //! The wire: any line is a request, a reply or an error that can be sent back, and what was read is read again from what is written.
 
 use remembrancer_hooks::protocol::{
-    Answer, ForgetTarget, InstructionFile, MAX_REPLY_BYTES, MAX_REQUEST_BYTES, ProtocolError, RecallReply, RecallRequest, Reply,
-    Request, Shown, Stage, Steering, VERSION,
+    Answer, ExplainRequest, ForgetTarget, InstructionFile, MAX_REPLY_BYTES, MAX_REQUEST_BYTES, ProtocolError, RecallReply,
+    RecallRequest, Reply, Request, Shown, Stage, Steering, VERSION,
 };
 
 use serde_json::Value;
@@ -132,7 +132,7 @@ fn request(text: &str, dice: &mut Dice) -> Request {
     let words = [word(), word(), word(), word()];
     let [first, second, third, fourth] = words;
     let optional = |text: String| Some(text).filter(|text| text.len() % 3 > 0);
-    match dice.below(15) {
+    match dice.below(16) {
         0 => Request::ExcludeSession {
             agent: first,
             session: second,
@@ -189,6 +189,16 @@ fn request(text: &str, dice: &mut Dice) -> Request {
             lines: vec![first, second],
             dry_run: dice.below(2) == 1,
         },
+        14 => Request::Explain(ExplainRequest {
+            prompt: optional(text.to_owned()),
+            cwd: optional(first),
+            agent: optional(second),
+            id: optional(third),
+            session: optional(fourth),
+            number: Some(dice.next() as u32),
+            all_projects: dice.below(2) == 1,
+            shown: dice.below(2) == 1,
+        }),
         _ => Request::Recall(RecallRequest {
             agent: first,
             session: second,

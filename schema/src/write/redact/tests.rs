@@ -64,6 +64,7 @@ const EXEMPT: &[(&str, &[&str], &str)] = &[
         "files of the user's that have to be found, named by the user",
     ),
     ("recollection_candidates", &["gate"], "our own words"),
+    ("recollection_traces", &["trace"], "numbers, and our own words"),
     ("recollection_uses", &["evidence"], "our own words"),
     ("recollections", &["reason", "stages", "degradations"], "our own words"),
     (
