@@ -13,7 +13,8 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use remembrancer_schema::{
-    Contents, CopyError, FreshCopy, OpenError, UnixMillis, backup_path, backups, backups_folder, may_be_replaced, remove_copy,
+    Contents, CopyError, CopyProgress, FreshCopy, OpenError, UnixMillis, backup_path, backups, backups_folder, may_be_replaced,
+    remove_copy,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -40,6 +41,9 @@ const FAR_MORE: u64 = 2;
 const SPARED_FOR: Duration = Duration::from_hours(30 * 24);
 /// A moment in a backup's name: sorts as it passes, and is a name everywhere.
 const STAMP: &str = "%Y-%m-%dT%H%M%SZ";
+
+/// Told after each step how far a copy is; says whether it goes on.
+type Pace<'a> = &'a mut dyn FnMut(CopyProgress) -> ControlFlow<()>;
 
 /// Why there is no backup.
 #[derive(Debug, thiserror::Error)]
@@ -98,11 +102,7 @@ fn made_at(path: &Path) -> Option<UnixMillis> {
 ///
 /// # Errors
 /// [`BackupError`]; what was at `target` is still there then.
-pub(crate) fn make(
-    database: &Path,
-    target: Option<&Path>,
-    pace: &mut dyn FnMut() -> ControlFlow<()>,
-) -> Result<Value, BackupError> {
+pub(crate) fn make(database: &Path, target: Option<&Path>, pace: Pace<'_>) -> Result<Value, BackupError> {
     let target = target.map_or_else(|| backup_path(database, &stamp(clock::now()), false), Path::to_owned);
     if !may_be_replaced(&target, database) {
         return Err(BackupError::InTheWay(target));
@@ -117,7 +117,7 @@ pub(crate) fn make(
 }
 
 /// Makes a daily backup; then there are at most `keep` of them, and one more where the one that is kept is not the richest.
-fn make_daily(database: &Path, keep: usize, pace: &mut dyn FnMut() -> ControlFlow<()>) -> Result<(), BackupError> {
+fn make_daily(database: &Path, keep: usize, pace: Pace<'_>) -> Result<(), BackupError> {
     let target = backup_path(database, &stamp(clock::now()), true);
     let copy = copy(database, &target, pace)?;
     let failed = |source| BackupError::Copy {
@@ -169,7 +169,7 @@ fn is_due(database: &Path, every: Duration, now: UnixMillis) -> std::io::Result<
     Ok(is_old && Contents::of(database).map(|now| now.state).ok() != Contents::of(&last).map(|then| then.state).ok())
 }
 
-fn copy(database: &Path, target: &Path, pace: &mut dyn FnMut() -> ControlFlow<()>) -> Result<FreshCopy, BackupError> {
+fn copy(database: &Path, target: &Path, pace: Pace<'_>) -> Result<FreshCopy, BackupError> {
     let folder = backups_folder(database);
     if target.starts_with(&folder) {
         private_folder(&folder)?;
@@ -185,7 +185,7 @@ fn copy(database: &Path, target: &Path, pace: &mut dyn FnMut() -> ControlFlow<()
             needed,
         });
     }
-    FreshCopy::make(database, target, &mut |_| pace()).map_err(|source| BackupError::Copy {
+    FreshCopy::make(database, target, pace).map_err(|source| BackupError::Copy {
         path: target.to_owned(),
         source,
     })
@@ -302,7 +302,7 @@ impl Backups {
     /// Runs `work` on a thread of its own, one at a time.
     async fn on_a_thread<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn FnMut() -> ControlFlow<()>) -> Result<T, BackupError> + Send + 'static,
+        work: impl FnOnce(Pace<'_>) -> Result<T, BackupError> + Send + 'static,
     ) -> Result<T, BackupError> {
         let Ok(held) = Arc::clone(&self.one).try_lock_owned() else {
             return Err(BackupError::Busy);
@@ -311,7 +311,7 @@ impl Backups {
         let (done, made) = tokio::sync::oneshot::channel();
         let job = move || {
             system::lower_this_thread();
-            let mut pace = || {
+            let mut pace = |_| {
                 std::thread::sleep(REST);
                 if stopped.load(Ordering::Relaxed) {
                     ControlFlow::Break(())

@@ -1,7 +1,9 @@
 //! The command line: one file a command. Everything that a person reads is printed below here, and nowhere else.
 
 mod ask;
+mod audit;
 mod backup;
+mod config;
 mod doctor;
 mod error;
 mod eval;
@@ -13,9 +15,11 @@ mod install;
 mod instruct;
 mod itself;
 mod listing;
+mod logs;
 mod mute;
 mod narrowing;
 mod output;
+mod progress;
 mod recall;
 mod remember;
 mod restore;
@@ -24,6 +28,7 @@ mod samples;
 mod search;
 mod selection;
 mod show;
+mod stats;
 mod status;
 mod steer;
 mod surroundings;
@@ -40,9 +45,13 @@ use clap::{Parser, Subcommand};
 use error::CliError;
 use surroundings::Surroundings;
 
+/// The exit codes; they are those of [`error::Kind`], and stand in the README and on the page for `man`, too.
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 something failed; 2 settings or arguments that can't be used; 3 what was asked for is \
+not there; 4 the database can't be used; 5 a daemon runs already, or none does where one is needed.";
+
 /// A long-term memory for coding agents. It reads the transcripts that they leave, and reminds them of what fits a prompt.
 #[derive(Debug, Parser)]
-#[command(name = "remembrancer", version = remembrancer_hooks::VERSION, arg_required_else_help = true)]
+#[command(name = "remembrancer", version = remembrancer_hooks::VERSION, arg_required_else_help = true, after_help = EXIT_CODES)]
 struct Arguments {
     /// Another settings file than the usual one.
     #[arg(long, global = true, value_name = "FILE")]
@@ -70,7 +79,7 @@ enum Command {
     /// Set up the hook in the coding agents of this machine.
     Install(install::InstallArguments),
     /// Take the hook out of them again.
-    Uninstall(install::InstallArguments),
+    Uninstall(install::UninstallArguments),
     /// Keep what is remembered of a project in a file that a host reads, where the host runs no hook.
     Instruct(instruct::InstructArguments),
     /// Ask what is remembered that fits a prompt.
@@ -91,6 +100,14 @@ enum Command {
     Explain(explain::ExplainArguments),
     /// Say how the daemon is and what the memory holds.
     Status(status::StatusArguments),
+    /// Numbers of the memory: how much, of whom, how large, and what came of it.
+    Stats(stats::StatsArguments),
+    /// Look for what you may want to mend: copies, secrets, what is never of use, what takes the room.
+    Audit(audit::AuditArguments),
+    /// Show what the daemon has logged.
+    Logs(logs::LogsArguments),
+    /// Show the settings and where they come from, check them, or edit them.
+    Config(config::ConfigArguments),
     /// Prove that everything works, from the daemon to what each agent's model sees.
     Doctor(doctor::DoctorArguments),
     /// Measure recall on judged sets.
@@ -102,7 +119,7 @@ enum Command {
     /// Keep what happens below a folder out of the memory.
     Exclude(steer::PathArguments),
     /// Take back an `exclude`.
-    Include(steer::PathArguments),
+    Include(steer::IncludeArguments),
     /// Remember a fact, of a project or everywhere.
     Remember(remember::RememberArguments),
     /// Never recall single memories; they are kept, and found where they are looked for.
@@ -149,6 +166,10 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
+    // It is asked where the settings can't be used, too.
+    if let Command::Config(arguments) = &command {
+        return config::run(arguments, config);
+    }
     let surroundings = Surroundings::of_process(config);
     // What keeps other commands from running is what this one tells.
     if let (Command::Doctor(asked), Err(error)) = (&command, &surroundings) {
@@ -170,6 +191,10 @@ fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
         Command::Last(arguments) => explain::last(&arguments, &surroundings),
         Command::Explain(arguments) => explain::run(&arguments, &surroundings),
         Command::Status(arguments) => status::run(&arguments, &surroundings),
+        Command::Stats(arguments) => stats::run(&arguments, &surroundings),
+        Command::Audit(arguments) => audit::run(&arguments, &surroundings),
+        Command::Logs(arguments) => logs::run(&arguments, &surroundings),
+        Command::Config(arguments) => config::run(&arguments, None),
         Command::Doctor(arguments) => doctor::run(&arguments, &surroundings),
         Command::Eval(arguments) => eval::run(&arguments, &surroundings),
         Command::Pause(arguments) => steer::pause(&arguments, &surroundings),

@@ -7,13 +7,16 @@
 mod check;
 mod contradictions;
 mod file;
+mod origins;
 mod place;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use check::Check;
 use file::ConfigFile;
+pub(crate) use origins::{Origin, Setting, settings, skeleton};
 use remembrancer_processor::embed::DeviceChoice;
 use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::recall::{RRF, RecallSettings, V2};
@@ -178,7 +181,22 @@ mod tests {
     #[rstest]
     #[case::unknown_key("[recall]\nbudget = \"200ms\"\nspeed = 3\n", "config.toml:3: unknown field `speed`")]
     #[case::unknown_table("\n[recal]\n", "config.toml:2: unknown field `recal`")]
-    #[case::wrong_type("[recall]\ntop = \"three\"\n", "config.toml:2: invalid type: string \"three\"")]
+    #[case::wrong_type(
+        "[recall]\ntop = \"three\"\n",
+        "config.toml:2: top takes a whole number, 0 or more, not the text \"three\""
+    )]
+    #[case::below_nothing("[recall]\ntop = -1\n", "config.toml:2: top takes a whole number, 0 or more, not -1")]
+    #[case::no_number("[gate]\nample_cosine = true\n", "config.toml:2: ample_cosine takes a number, not true")]
+    #[case::no_text("[recall]\nscope = 3\n", "config.toml:2: scope takes a text in quotes, not 3")]
+    #[case::no_list(
+        "[transcripts]\nwithout = \"codex\"\n",
+        "config.toml:2: without takes a list, not the text \"codex\""
+    )]
+    #[case::no_yes_or_no(
+        "[transcripts]\nusual_folders = 1\n",
+        "config.toml:2: usual_folders takes true or false, not 1"
+    )]
+    #[case::no_table("recall = 3\n", "config.toml:1: recall takes a table, not 3")]
     #[case::not_toml("[recall\n", "config.toml:1:")]
     #[case::bare_number(
         "[recall]\nbudget = \"240\"\n",

@@ -2,6 +2,7 @@
 //! a [`Reader`] or a [`Writer`] that gives JSON, used by the daemon's server and, where no daemon runs, by the command
 //! line itself.
 
+mod audit;
 mod came_from;
 mod explain;
 mod forget;
@@ -11,6 +12,7 @@ mod looking;
 mod recall;
 mod search;
 mod show;
+mod stats;
 mod steering;
 
 use jiff::Timestamp;
@@ -24,6 +26,7 @@ use serde_json::{Value, json};
 
 use crate::{backups, drift, recovery};
 
+pub(crate) use audit::audit;
 pub(crate) use explain::{explain, explain_now, explanations, recall_of};
 pub(crate) use forget::{forget, forget_preview, forget_target};
 pub(crate) use import::{NAMES as IMPORT_OUTCOMES, import};
@@ -31,6 +34,7 @@ pub(crate) use listing::{sessions, timeline};
 pub(crate) use recall::{Offline, in_scope};
 pub(crate) use search::{SearchSources, search, search_offline, to_embed};
 pub(crate) use show::{session, show};
+pub(crate) use stats::stats;
 pub(crate) use steering::{NewFact, may_remember, refuse_if_paused, remember, steer, steer_targets, steered};
 
 /// The counter of what [`include`] asked for: that all transcripts are read again, since what was written under an exclusion

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 use remembrancer_schema::{SourceProblem, SourceUpdate, StoreStats};
 use serde_json::{Value, json};
 
+use crate::plural::counted;
+
 /// Of an agent's transcripts, nine bytes in ten are what tools gave back and what the client notes for itself: a kind that holds a
 /// hundredth of all bytes may hold a tenth of what was said.
 const MUCH_SHARE: f64 = 0.01;
@@ -40,11 +42,11 @@ impl PassedOver {
         let is_much = self.bytes >= MUCH_BYTES && self.share >= MUCH_SHARE;
         is_much.then(|| {
             format!(
-                "{:.1} MB of {} are not read, {:.0} % of all, in {} records of a kind that this version does not know ({}); a newer version may",
+                "{:.1} MB of {} are not read, {:.0} % of all, in {} of a kind that this version does not know ({}); a newer version may",
                 self.bytes as f64 / 1e6,
                 self.writer(),
                 self.share * 100.0,
-                self.count,
+                counted(self.count, "record", "records"),
                 self.kind
             )
         })

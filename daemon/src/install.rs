@@ -25,3 +25,4 @@ pub(crate) use entry::longer_limit;
 pub(crate) use reading::{Registered, registered, values};
 pub(crate) use service::{CommandLine, Service};
 pub(crate) use settings_file::{Change, Refusal, SettingsFile, replace};
+pub(crate) use words::quoted;

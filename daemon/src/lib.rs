@@ -39,6 +39,7 @@ mod mailbox;
 mod mending;
 mod operations;
 mod paths;
+mod plural;
 mod politeness;
 mod presence;
 mod progress;

@@ -7,6 +7,7 @@ use remembrancer_schema::{Damage, DerivedFaults, QueryError, Reader, Writer};
 
 use crate::causes::with_causes;
 use crate::doctor::Repair;
+use crate::plural::counted;
 
 const MEMORY: &str = "memory";
 
@@ -121,14 +122,21 @@ impl Findings {
         } = self.derived;
         let index = match &self.damage {
             Some((_, damage)) => Some(format!("the full-text index is damaged: {damage}")),
-            None if unindexed > 0 => Some(format!("the full-text index and the episodes differ in {unindexed} rows")),
+            None if unindexed > 0 => Some(format!(
+                "the full-text index and the episodes differ in {}",
+                counted(unindexed, "row", "rows")
+            )),
             None => None,
         };
         steps.extend(index.map(|found| (Step::Index, found, "made anew from the stored texts")));
         let requeued = "vectors that are none are taken away, and the daemon embeds their texts again; codes are made anew";
         let wrong = match &self.unreadable {
             Some(problem) => Some(problem.clone()),
-            None if vectors + codes > 0 => Some(format!("{vectors} vectors are none, {codes} codes do not agree with theirs")),
+            None if vectors + codes > 0 => Some(format!(
+                "{} none, {} not agree with theirs",
+                counted(vectors, "vector is", "vectors are"),
+                counted(codes, "code does", "codes do")
+            )),
             None => None,
         };
         steps.extend(wrong.map(|found| (Step::Vectors, found, requeued)));

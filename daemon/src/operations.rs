@@ -28,6 +28,7 @@ use crate::recall_task::Recaller;
 use crate::recollection_files;
 use crate::status::DaemonStatus;
 use crate::store::{NoAnswer, StoreHandle};
+use crate::system;
 use crate::threads::Panicked;
 
 /// How long a request to forget waits for what stands in the transcripts and is not read yet.
@@ -82,7 +83,11 @@ impl Operations {
     pub(crate) async fn perform(&self, request: Request, received_ns: u64) -> Reply {
         let done = match request {
             Request::Recall(request) => return self.recaller.answer(request, received_ns).await.into(),
-            Request::Ping => Ok(json!({"pid": std::process::id(), "version": remembrancer_hooks::VERSION})),
+            Request::Ping => Ok(json!({
+                "pid": std::process::id(),
+                "version": remembrancer_hooks::VERSION,
+                "log": system::standard_error(),
+            })),
             Request::Status => self.status().await,
             Request::Flush => self.flush().await,
             Request::Why { session } => self.read(move |reader| control::why(reader, session.as_deref())).await,

@@ -328,7 +328,10 @@ impl Progress {
             1 => "a transcript waits to be read".to_owned(),
             files => format!("{files} transcripts wait to be read"),
         };
-        let vectors = format!("{backlog} episodes wait for their vector, and are found by their words meanwhile");
+        let vectors = match backlog {
+            1 => "an episode waits for its vector, and is found by its words meanwhile".to_owned(),
+            more => format!("{more} episodes wait for their vector, and are found by their words meanwhile"),
+        };
         let mut findings = Vec::new();
         findings.extend(self.ingest.finding("ingest", &waiting, now_ns));
         findings.extend(self.embedding.finding("embedding", &vectors, now_ns));

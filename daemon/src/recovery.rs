@@ -4,18 +4,16 @@
 use remembrancer_schema::Recovery;
 
 use crate::control::rfc3339;
+use crate::plural::counted;
 
 /// What was damaged, where it is, and what the memory is made of.
 pub(crate) fn found(recovery: &Recovery) -> String {
+    let episodes = counted(recovery.salvaged, "episode", "episodes");
     let made_of = match (recovery.whole, &recovery.backup) {
-        (true, _) => format!(
-            "every table of it could be read, so that nothing is lost: {} episodes",
-            recovery.salvaged
-        ),
-        (false, None) => format!("{} episodes could be read of it", recovery.salvaged),
+        (true, _) => format!("every table of it could be read, so that nothing is lost: {episodes}"),
+        (false, None) => format!("{episodes} could be read of it"),
         (false, Some(backup)) => format!(
-            "{} episodes could be read of it, others come from the backup {}",
-            recovery.salvaged,
+            "{episodes} could be read of it, others come from the backup {}",
             backup.display()
         ),
     };

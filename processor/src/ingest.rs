@@ -41,7 +41,7 @@ pub use agent::{Agent, Context, Home, Piece, ReadFile, Shape};
 pub use episode::{GrowingTurn, episodes};
 pub use problem::{LineProblem, ProblemKind};
 pub(crate) use redact::after_cut_span;
-pub use redact::{REDACTION_VERSION, RULES, redact, redact_episode, redact_folder, redact_stored};
+pub use redact::{Kinds, REDACTION_VERSION, RULES, Suspects, redact, redact_episode, redact_folder, redact_stored, suspects};
 pub use turn::{Step, Turn};
 
 use carried::Carried;

@@ -15,6 +15,7 @@ pub mod embed;
 pub mod eval;
 pub mod feedback;
 pub mod ingest;
+pub mod near;
 pub mod recall;
 pub mod rerank;
 

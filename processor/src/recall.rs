@@ -10,6 +10,7 @@
 mod chatter;
 mod choose;
 mod coarse;
+mod echo;
 mod evidence;
 mod expansion;
 mod floor;
@@ -49,6 +50,7 @@ use remembrancer_schema::trace::TracedQuery;
 use remembrancer_schema::{EpisodeId, EpisodeText, ProjectId, Reader, RecollectionLog, SessionKey, UnixMillis};
 
 pub use coarse::{CodeIndex, Removal, Shards};
+pub use echo::Echo;
 pub use evidence::{Evidence, FEATURES};
 pub use floor::{Backing, Dropped, FLOOR, Floor, OPEN_FLOOR};
 pub use fusion::{Candidate, Fused, fuse};

@@ -2,8 +2,7 @@
 //! that by which agents' own databases are read.
 //!
 //! **Locking.** One [`Writer`] at a time is meant to live, in one thread; any number of [`Reader`]s may live beside it,
-//! each in its own thread and on its own connection (WAL): they see whole transactions, and wait for none.
-//! Both are `Send` and not `Sync`.
+//! each in its own thread and on its own connection (WAL): they see whole transactions, and wait for none. Both are `Send`.
 //!
 //! **Compatibility.** Opening for writing migrates an older file after copying it aside, and refuses a newer one
 //! without a change to it. A reader never migrates.
@@ -82,12 +81,13 @@ pub use recovery::{Recovery, open_or_rebuild, set_aside_and_rebuild, set_aside_f
 pub use redaction::{RedactionRules, RedactionState};
 pub use restore::{RestoreError, Restored, restore};
 pub use rows::{
-    BOOSTED, BacklogRow, CandidateRow, EVERYWHERE_KEY, EmbeddedEpisode, EpisodeFilter, EpisodeText, ExplainedRecollection,
-    Facets, Fact, ForgetTarget, Forgotten, ImportOutcome, Importance, IngestBatch, IngestOutcome, InstructionFile,
-    LoggedCandidate, LoggedRecollection, NewEpisode, Origin, PINNED, Pause, ProblemCount, ProjectNames, ProjectRef, PromptRow,
-    REMEMBERED_SESSION, RecollectionLog, RecollectionTrace, RecollectionUse, Remembered, SessionKey, SessionRow, SessionUpdate,
-    Showing, SourcePosition, SourceProblem, SourceRow, SourceUpdate, Space, Steered, SteeredTurn, Steering, StoreStats,
-    StoredEpisode, TargetedEpisode, ToldProject, TurnPlace, TurnRow, TurnUpsert, USER_AGENT, Unread, trace,
+    AgentShare, BOOSTED, BacklogRow, CandidateRow, Duplicates, EVERYWHERE_KEY, EmbeddedEpisode, EpisodeFilter, EpisodeText,
+    ExplainedRecollection, Facets, Fact, ForgetTarget, Forgotten, ImportOutcome, Importance, IngestBatch, IngestOutcome,
+    InstructionFile, Listed, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, PINNED, Pause, ProblemCount, ProjectNames,
+    ProjectRef, ProjectShare, ProjectSize, PromptRow, REMEMBERED_SESSION, RecollectionLog, RecollectionTrace, RecollectionUse,
+    Remembered, SessionKey, SessionRow, SessionUpdate, Showing, Showings, SourcePosition, SourceProblem, SourceRow, SourceUpdate,
+    Space, Steered, SteeredTurn, Steering, StoreStats, StoredEpisode, TargetedEpisode, ToldProject, TurnPlace, TurnRow,
+    TurnUpsert, USER_AGENT, Unread, Usage, trace,
 };
 pub use sqlite_error::SqliteError;
 #[cfg(any(test, feature = "testing"))]

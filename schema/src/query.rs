@@ -18,6 +18,7 @@ mod backlog;
 mod bm25;
 mod episodes;
 mod explained;
+mod holdings;
 #[cfg(any(test, feature = "testing"))]
 mod nearest;
 mod neighbours;
@@ -37,6 +38,7 @@ pub(crate) mod steering;
 mod stored;
 pub(crate) mod targets;
 mod timeline;
+mod upkeep;
 mod vector;
 mod within;
 

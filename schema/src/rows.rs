@@ -4,6 +4,7 @@
 mod browsing;
 mod forgetting;
 mod given;
+mod holdings;
 mod read;
 mod steering;
 pub mod trace;
@@ -15,6 +16,7 @@ pub use given::{
     ProjectRef, RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, SourcePosition, SourceUpdate, ToldProject,
     TurnUpsert, Unread,
 };
+pub use holdings::{AgentShare, Duplicates, Listed, ProjectShare, ProjectSize, Showings, Usage};
 pub use read::{
     BacklogRow, CandidateRow, EpisodeText, ExplainedRecollection, IngestOutcome, LoggedRecollection, PromptRow, Showing,
     SourceProblem, SourceRow, Space, StoreStats, StoredEpisode,

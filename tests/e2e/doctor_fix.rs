@@ -161,13 +161,13 @@ fn the_running_daemon_mends_its_memory_and_what_is_the_user_s_is_told() {
 
     let (repairs, checks, passed) = fix(&installed, &["--dry-run"]);
     assert!(
-        !passed && told(&repairs, "would-mend", "1 vectors are none, 1 codes"),
+        !passed && told(&repairs, "would-mend", "1 vector is none, 1 code "),
         "{repairs:#?}"
     );
-    assert!(holds(&checks, "memory", "FAILED", "1 vectors are none"), "{checks:#?}");
+    assert!(holds(&checks, "memory", "FAILED", "1 vector is none"), "{checks:#?}");
     damage_index(&database);
     let (repairs, checks, passed) = fix(&installed, &[]);
-    for found in ["the full-text index is damaged", "1 vectors are none, 1 codes"] {
+    for found in ["the full-text index is damaged", "1 vector is none, 1 code "] {
         assert!(told(&repairs, "mended", found), "{repairs:#?}");
     }
     assert!(!passed && holds(&checks, "codex", "FAILED", "not trusted"), "{checks:#?}");

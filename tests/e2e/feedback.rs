@@ -57,7 +57,7 @@ fn an_answer_that_takes_up_what_was_shown_is_a_use() {
     assert_eq!(answered(&sandbox, &daemon, USES_IT), 1);
     assert_eq!(daemon.status()["recalls"]["recollections_used"], 1);
     let status = String::from_utf8(sandbox.run(&["status"]).stdout).unwrap();
-    assert!(status.contains("1 recollections were used"), "{status}");
+    assert!(status.contains("1 recollection was used"), "{status}");
 }
 
 #[test]

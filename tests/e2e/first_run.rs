@@ -35,8 +35,8 @@ fn the_first_transcript_of_all_is_remembered() {
     let screen = String::from_utf8(sandbox.run(&["status"]).stdout).unwrap();
     for expected in [
         &format!("running, process {}", daemon.pid()),
-        "1 episodes of ",
-        "in 1 projects; 1 with a vector",
+        "1 episode of ",
+        "in 1 project; 1 with a vector",
     ] {
         assert!(screen.contains(expected), "no {expected:?} in:\n{screen}");
     }

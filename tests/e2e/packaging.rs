@@ -187,7 +187,8 @@ fn the_launchd_agent_runs_the_daemon() {
         .iter()
         .filter_map(Value::as_string)
         .collect();
-    assert_eq!(program, ["/bin/sh", "-c", "exec \"$HOME/.local/bin/remembrancer\" run"]);
+    let line = "exec \"$HOME/.local/bin/remembrancer\" run 2>>\"$HOME/Library/Logs/remembrancer.log\"";
+    assert_eq!(program, ["/bin/sh", "-c", line]);
     let timeout = agent["ExitTimeOut"].as_unsigned_integer().unwrap();
     assert!(timeout > remembrancer::STOP.as_secs());
     let known = [

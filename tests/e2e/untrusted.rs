@@ -77,6 +77,9 @@ fn tc_27_no_command_lets_a_text_act_on_the_terminal() {
         &["include", "/elsewhere\u{1b}[2J"],
         &["forget", "--session", "\u{1b}[2J"],
         &["doctor"],
+        &["audit"],
+        &["stats"],
+        &["logs"],
     ] {
         for json in [false, true] {
             let with_json = [arguments, if json { &["--json"] } else { &[] }].concat();

@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
-use remembrancer_schema::Writer;
+use remembrancer_schema::{CopyProgress, Writer};
 
 use super::*;
 use crate::sample_rows::{batch, turn};
 
 const NOW: UnixMillis = UnixMillis(1_795_836_770_500);
 
-fn go_on() -> ControlFlow<()> {
+fn go_on(_: CopyProgress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 

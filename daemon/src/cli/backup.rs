@@ -1,13 +1,15 @@
 //! `remembrancer backup`: a whole copy of the memory, while the daemon works or without it.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use remembrancer_hooks::protocol::Request;
+use serde_json::Value;
 
 use super::ask;
 use super::error::{CliError, Kind};
+use super::progress::Progress;
 use super::steer::counted;
 use super::surroundings::Surroundings;
 use crate::backups;
@@ -33,11 +35,12 @@ pub(super) fn run(arguments: &BackupArguments, surroundings: &Surroundings) -> R
     let request = Request::Backup {
         path: named.transpose()?,
     };
-    let done = match ask::data(surroundings, &request)? {
+    let progress = Progress::waiting("Copying the memory", arguments.json);
+    let done = ask::data(surroundings, &request)?;
+    drop(progress);
+    let done = match done {
         Some(done) => done,
-        None => backups::make(&surroundings.places.database_file(), file.as_deref(), &mut || {
-            ControlFlow::Continue(())
-        })?,
+        None => without_daemon(file.as_deref(), arguments.json, surroundings)?,
     };
     ask::print("backup", &done, arguments.json, |done| {
         say!(
@@ -49,4 +52,13 @@ pub(super) fn run(arguments: &BackupArguments, surroundings: &Surroundings) -> R
         say!("`remembrancer restore FILE` goes back to it.");
     });
     Ok(())
+}
+
+fn without_daemon(file: Option<&Path>, json: bool, surroundings: &Surroundings) -> Result<Value, CliError> {
+    let mut progress = Progress::counted("Copying the memory", 0, json);
+    let made = backups::make(&surroundings.places.database_file(), file, &mut |copied| {
+        progress.at(copied.done, copied.all);
+        ControlFlow::Continue(())
+    });
+    Ok(made?)
 }

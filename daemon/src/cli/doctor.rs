@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::error::{CliError, Kind};
 use super::install::{ask_manager, parse_agent, service_of_this_system};
+use super::steer::counted;
 use super::surroundings::{Surroundings, hook_beside};
 use crate::causes::with_causes;
 use crate::cli::output::{say, say_json};
@@ -78,7 +79,11 @@ fn report(arguments: &DoctorArguments, repairs: Option<&[Repair]>, checks: &[Che
             print_repairs(arguments, repairs);
         }
         checks.iter().for_each(print);
-        say!("{} checks, {warnings} warnings, {failed} failed", checks.len());
+        say!(
+            "{}, {}, {failed} failed",
+            counted(&checks.len().into(), "check", "checks"),
+            counted(&warnings.into(), "warning", "warnings")
+        );
     }
     let is_mended = |repair: &Repair| repair.outcome != Outcome::Failed;
     if failed == 0 && repairs.unwrap_or_default().iter().all(is_mended) {

@@ -78,7 +78,7 @@ impl fmt::Display for CliError {
 
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
-        Self::new(Kind::Usage, with_causes(&error)).with_hint("every setting with its default is in `man remembrancer-config`, and in `daemon/src/config/default.toml` of the sources")
+        Self::new(Kind::Usage, with_causes(&error)).with_hint("every setting with its default is in `man 5 remembrancer-config`, and in `daemon/src/config/default.toml` of the sources")
     }
 }
 

@@ -15,6 +15,8 @@ use serde_json::json;
 
 use super::error::{CliError, Kind};
 use super::output::{complain, say, say_json};
+use super::progress::Progress;
+use super::steer::counted;
 use super::surroundings::Surroundings;
 use crate::causes::with_causes;
 use crate::eval::{Bench, EvalError, Models, Swept, Vectors, Ways};
@@ -65,7 +67,14 @@ pub(super) fn run(arguments: &EvalArguments, surroundings: &Surroundings) -> Res
     let mut vectors = Vectors::open(&model, arguments.cache.as_deref())?;
     let mut benches = Vec::with_capacity(sets.len());
     for set in &sets {
-        let bench = Bench::new(set, models, &mut vectors, &mut |left| progress(&set.name, left))?;
+        let mut progress = Progress::counted(format!("{}: embedding", set.name), 0, arguments.json);
+        let mut all = 0;
+        let mut tell = |left: usize| {
+            all = all.max(left);
+            progress.at((all - left) as u64, all as u64);
+        };
+        let bench = Bench::new(set, models, &mut vectors, &mut tell)?;
+        drop(progress);
         tell_of_lost_documents(set, &bench);
         benches.push(bench);
     }
@@ -151,10 +160,10 @@ fn write_features(sets: &[Dataset], benches: &[Bench<'_>], ways: &Ways, file: fs
 fn tell_of_lost_documents(set: &Dataset, bench: &Bench<'_>) {
     if bench.not_memory() > 0 {
         complain!(
-            "{}: {} of {} documents are no memory by the rules of ingest, and can't be found",
+            "{}: {} of {} no memory by the rules of ingest, and can't be found",
             set.name,
             bench.not_memory(),
-            set.documents.len()
+            counted(&set.documents.len().into(), "document is", "documents are")
         );
     }
 }
@@ -203,10 +212,6 @@ fn questions_of_others(sets: &[Dataset], place: usize) -> Vec<&str> {
         .flat_map(|(_, set)| &set.queries)
         .map(|query| query.text.as_str())
         .collect()
-}
-
-fn progress(set: &str, left: usize) {
-    complain!("{set}: {left} episodes left to embed");
 }
 
 impl From<EvalError> for CliError {

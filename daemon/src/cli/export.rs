@@ -3,7 +3,7 @@
 
 mod form;
 
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -12,6 +12,7 @@ use remembrancer_schema::{EpisodeId, ForgetTarget, Reader};
 
 use super::ask;
 use super::error::{CliError, Kind};
+use super::progress::Progress;
 use super::selection::Selection;
 use super::steer::counted;
 use super::surroundings::Surroundings;
@@ -52,6 +53,13 @@ pub(super) struct ExportArguments {
     force: bool,
 }
 
+impl ExportArguments {
+    /// The file, unless it is standard output.
+    fn named(&self) -> Option<&Path> {
+        self.file.as_deref().filter(|file| *file != Path::new("-"))
+    }
+}
+
 /// What an export came to.
 #[derive(Debug, Default, Clone, Copy)]
 struct Written {
@@ -74,8 +82,7 @@ pub(super) fn run(arguments: &ExportArguments, surroundings: &Surroundings) -> R
     let mut episodes = reader.turns_of(&target)?;
     episodes.sort_unstable_by_key(|episode| (episode.created_at, episode.turn_uid, episode.part));
     let ids: Vec<EpisodeId> = episodes.into_iter().map(|episode| episode.id).collect();
-    let named = arguments.file.as_deref().filter(|file| *file != Path::new("-"));
-    let written = match named {
+    let written = match arguments.named() {
         None => to_stdout(&reader, &ids, arguments)?,
         Some(file) => {
             let written = to_file(file, &reader, &ids, arguments)?;
@@ -94,6 +101,12 @@ pub(super) fn run(arguments: &ExportArguments, surroundings: &Surroundings) -> R
         );
     }
     Ok(())
+}
+
+/// Nothing is told where the episodes themselves go to the terminal on which it would be.
+fn progress(arguments: &ExportArguments, episodes: usize) -> Progress {
+    let is_seen = arguments.named().is_none() && std::io::stdout().is_terminal();
+    Progress::counted("Writing episodes", episodes as u64, is_seen)
 }
 
 fn to_stdout(reader: &Reader, ids: &[EpisodeId], arguments: &ExportArguments) -> Result<Written, CliError> {
@@ -157,7 +170,9 @@ fn write_all<W: Write>(
     arguments: &ExportArguments,
 ) -> Result<(Written, W), Failed> {
     let mut written = Written::default();
-    for step in ids.chunks(STEP) {
+    let mut progress = progress(arguments, ids.len());
+    for (number, step) in ids.chunks(STEP).enumerate() {
+        progress.at((number * STEP) as u64, ids.len() as u64);
         for mut episode in reader.stored(step).map_err(|error| Failed::Read(error.into()))? {
             // A row may be older than today's rules.
             redact_stored(&mut episode);

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::ask;
 use super::error::{CliError, Kind};
+use super::progress::Progress;
 use super::selection::Selection;
 use super::steer::counted;
 use super::surroundings::Surroundings;
@@ -69,6 +70,7 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
     if !arguments.yes && !matches!(target, ForgetTarget::Episode(_)) {
         confirm(&target, surroundings)?;
     }
+    let progress = Progress::waiting("Forgetting", arguments.json);
     let done = if let Some(done) = ask::data(surroundings, &Request::Forget { target: target.clone() })? {
         done
     } else {
@@ -80,6 +82,7 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
         done["caught_up"] = false.into();
         done
     };
+    drop(progress);
     ask::print("forget", &done, arguments.json, |done| {
         say!("Forgotten: {}, for good.", counted(&done["forgotten"], "episode", "episodes"));
         if done["log_emptied"] == false {

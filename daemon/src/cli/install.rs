@@ -36,6 +36,21 @@ pub(super) struct InstallArguments {
     consent: Consent,
 }
 
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Takes out of the agents' settings what `install` has put there, and nothing else. The memory and your settings stay."
+)]
+pub(super) struct UninstallArguments {
+    /// Of this agent and no other; may be given several times. Without it, of all that have it.
+    #[arg(long = "agent", value_name = "NAME", value_parser = parse_agent)]
+    agents: Vec<Agent>,
+    /// The service as well: it is stopped, and starts no more.
+    #[arg(long)]
+    service: bool,
+    #[command(flatten)]
+    consent: Consent,
+}
+
 /// Whether what is planned is to be done.
 #[derive(Debug, Args)]
 pub(super) struct Consent {
@@ -57,7 +72,7 @@ pub(super) fn parse_agent(id: &str) -> Result<Agent, String> {
 pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let program = std::env::current_exe()?;
     let hook = hook_beside(&program)?;
-    let agents = chosen(arguments, surroundings);
+    let agents = chosen(&arguments.agents, surroundings);
     if agents.is_empty() && !arguments.service {
         return Err(CliError::new(
             Kind::NotFound,
@@ -81,7 +96,7 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
             );
         }
     }
-    let service = service(arguments, surroundings, &program)?;
+    let service = service(arguments.service, surroundings, &program)?;
     let trial = Trial::of(&arguments.consent);
     let files = service.as_ref().map(|service| trial.plan(service, &mut plan));
     if !plan.is_agreed_to(&arguments.consent)? {
@@ -182,9 +197,9 @@ fn tell_of_variables(surroundings: &Surroundings) {
     }
 }
 
-pub(super) fn uninstall(arguments: &InstallArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+pub(super) fn uninstall(arguments: &UninstallArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let mut plan = Plan::default();
-    for agent in chosen(arguments, surroundings) {
+    for agent in chosen(&arguments.agents, surroundings) {
         let folder = surroundings.settings_folder(agent.registration());
         let planned = install::uninstall(&folder, agent, surroundings.places.uid());
         if planned.is_empty() {
@@ -194,7 +209,7 @@ pub(super) fn uninstall(arguments: &InstallArguments, surroundings: &Surrounding
             plan.add(agent.registration().name, change.map(Some));
         }
     }
-    let service = service(arguments, surroundings, &std::env::current_exe()?)?;
+    let service = service(arguments.service, surroundings, &std::env::current_exe()?)?;
     let files = service.as_ref().map(|service| plan.add_all(SERVICE, service.uninstall()));
     if !plan.is_agreed_to(&arguments.consent)? {
         return plan.outcome();
@@ -210,20 +225,16 @@ pub(super) fn uninstall(arguments: &InstallArguments, surroundings: &Surrounding
 }
 
 /// The agents that are asked for, or those whose folders are there.
-fn chosen(arguments: &InstallArguments, surroundings: &Surroundings) -> Vec<Agent> {
-    let asked_for = |agent: &Agent| match arguments.agents.as_slice() {
+fn chosen(agents: &[Agent], surroundings: &Surroundings) -> Vec<Agent> {
+    let asked_for = |agent: &Agent| match agents {
         [] => surroundings.settings_folder(agent.registration()).is_dir(),
         named => named.contains(agent),
     };
     Agent::ALL.iter().copied().filter(asked_for).collect()
 }
 
-fn service(
-    arguments: &InstallArguments,
-    surroundings: &Surroundings,
-    program: &Path,
-) -> Result<Option<install::Service>, CliError> {
-    if !arguments.service {
+fn service(is_wanted: bool, surroundings: &Surroundings, program: &Path) -> Result<Option<install::Service>, CliError> {
+    if !is_wanted {
         return Ok(None);
     }
     Ok(Some(service::of_this_system(surroundings, utf8(program)?)))

@@ -12,7 +12,7 @@ use super::ask;
 use super::error::{CliError, Kind};
 use super::install::{Consent, Plan};
 use super::surroundings::Surroundings;
-use crate::cli::output::say;
+use crate::cli::output::{complain, say};
 use crate::instructions::{self, HOSTS, Host, git};
 use crate::{clock, control, project};
 
@@ -158,6 +158,9 @@ fn list(arguments: &InstructArguments, surroundings: &Surroundings) -> Result<()
         |file: &InstructionFile| json!({"folder": file.folder, "path": file.path, "line": file.line, "tracked": file.tracked});
     let listed = json!({"files": files.iter().map(listed).collect::<Vec<Value>>()});
     ask::print("instruct", &listed, arguments.json, |_| {
+        if files.is_empty() {
+            complain!("No file of a project holds anything of Remembrancer.");
+        }
         for file in &files {
             let line = file.line.as_ref().map_or_else(String::new, |line| format!(": {line}"));
             say!("{}{line}", file.path);

@@ -9,6 +9,7 @@ use std::fmt;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
@@ -17,6 +18,9 @@ const JSON_VERSION: u32 = 1;
 
 /// The first failure to write, but for a reader that went away.
 static FAILURE: Mutex<Option<String>> = Mutex::new(None);
+
+/// Whether the reader of standard output went away.
+static IS_UNREAD: AtomicBool = AtomicBool::new(false);
 
 /// Prints a line as `println!` does, without its panic.
 macro_rules! say {
@@ -87,12 +91,19 @@ fn acts_on_a_terminal(c: char) -> bool {
 /// Writes to standard output as it is: for our own words alone.
 pub(in crate::cli) fn write_raw(text: fmt::Arguments<'_>) {
     let mut stdout = std::io::stdout().lock();
-    if let Err(error) = stdout.write_fmt(text).and_then(|()| stdout.flush())
-        && error.kind() != ErrorKind::BrokenPipe
-        && let Ok(mut failure) = FAILURE.lock()
-    {
+    let Err(error) = stdout.write_fmt(text).and_then(|()| stdout.flush()) else {
+        return;
+    };
+    if error.kind() == ErrorKind::BrokenPipe {
+        IS_UNREAD.store(true, Ordering::Relaxed);
+    } else if let Ok(mut failure) = FAILURE.lock() {
         failure.get_or_insert_with(|| error.to_string());
     }
+}
+
+/// Whether there is nobody left to write to: what goes on for ever ends then.
+pub(in crate::cli) fn is_unread() -> bool {
+    IS_UNREAD.load(Ordering::Relaxed) || failure().is_some()
 }
 
 /// Why the output is not whole, if it is not.

@@ -73,10 +73,10 @@ fn print_status(status: &Value) {
         say!("PAUSED      {}", text(&status["paused"]));
     }
     say!(
-        "memory:     {} episodes of {} sessions in {} projects; {} with a vector, {} waiting for one",
-        number(&status["episodes"]),
-        number(&status["sessions"]),
-        number(&status["projects"]),
+        "memory:     {} of {} in {}; {} with a vector, {} waiting for one",
+        counted(&status["episodes"], "episode", "episodes"),
+        counted(&status["sessions"], "session", "sessions"),
+        counted(&status["projects"], "project", "projects"),
         number(&status["embedded"]),
         number(&status["embedding_backlog"])
     );
@@ -90,11 +90,11 @@ fn print_status(status: &Value) {
         );
     }
     say!(
-        "transcripts: {} read, {} of them gone since; {} records, {} lines passed over; {} waiting",
+        "transcripts: {} read, {} of them gone since; {}, {} passed over; {} waiting",
         number(&status["transcripts"]),
         number(&status["transcripts_missing"]),
-        number(&status["records"]),
-        number(&status["skipped_lines"]),
+        counted(&status["records"], "record", "records"),
+        counted(&status["skipped_lines"], "line", "lines"),
         number(&status["ingest"]["transcripts_waiting"])
     );
     say!(
@@ -222,9 +222,9 @@ fn print_recalls(recalls: &Value) {
     match (recalls["p50_millis"].as_f64(), recalls["p99_millis"].as_f64()) {
         (Some(p50), Some(p99)) => {
             say!(
-                "recalls:    {count}, {} shown something, of which {} recollections were used; p50 {p50:.1} ms, p99 {p99:.1} ms",
+                "recalls:    {count}, {} shown something, of which {} used; p50 {p50:.1} ms, p99 {p99:.1} ms",
                 recalls["shown"],
-                recalls["recollections_used"]
+                counted(&recalls["recollections_used"], "recollection was", "recollections were")
             );
         }
         _ => say!("recalls:    none yet"),
@@ -261,8 +261,8 @@ fn print_problems(status: &Value) {
     }
     for files in status["files_not_read"].as_array().into_iter().flatten() {
         say!(
-            "not read:   {} files that end in {}, such as {}",
-            files["count"],
+            "not read:   {} in {}, such as {}",
+            counted(&files["count"], "file that ends", "files that end"),
             text(&files["suffix"]),
             text(&files["example"])
         );
@@ -281,8 +281,8 @@ fn print_problems(status: &Value) {
     }
     if kinds.len() > NAMED_KINDS {
         say!(
-            "  and {} more kinds; see `remembrancer status --json`",
-            kinds.len() - NAMED_KINDS
+            "  and {}; see `remembrancer status --json`",
+            counted(&(kinds.len() - NAMED_KINDS).into(), "more kind", "more kinds")
         );
     }
 }

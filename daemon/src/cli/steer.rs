@@ -14,7 +14,7 @@ use super::ask;
 use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
 use crate::cli::output::{complain, say};
-use crate::{clock, control};
+use crate::{clock, control, plural};
 
 #[derive(Debug, Args)]
 #[command(
@@ -52,6 +52,19 @@ pub(super) struct PathArguments {
     json: bool,
 }
 
+#[derive(Debug, Args)]
+#[command(
+    after_help = "What was stored of it and hidden is recalled again, and what was written there meanwhile is read. What the settings \
+keep out (`transcripts.exclude`) is let in there. `remembrancer status` lists what is excluded."
+)]
+pub(super) struct IncludeArguments {
+    /// The folder as it was given to `exclude`; it need not exist any more.
+    path: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
 pub(super) fn pause(arguments: &PauseArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let until = arguments
         .duration
@@ -83,6 +96,12 @@ pub(super) fn resume(arguments: &PlainArguments, surroundings: &Surroundings) ->
 pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let path = surroundings.as_in_transcripts(&arguments.path)?;
     refuse_secret_near_transcripts(&path, surroundings)?;
+    if surroundings.home.starts_with(&path) {
+        complain!(
+            "warning: {path} holds your home folder: everything is kept out, what is stored is hidden, and nothing more is \
+             remembered. `remembrancer include {path}` takes it back"
+        );
+    }
     if !Path::new(&path).exists() {
         complain!("warning: there is no {path} on this machine; it is excluded as it is written");
     }
@@ -118,7 +137,7 @@ fn refuse_secret_near_transcripts(path: &str, surroundings: &Surroundings) -> Re
     .with_hint("name it under `transcripts.exclude` in the settings"))
 }
 
-pub(super) fn include(arguments: &PathArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+pub(super) fn include(arguments: &IncludeArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let path = surroundings.as_in_transcripts(&arguments.path)?;
     let done = match ask::data(surroundings, &Request::Include { path: path.clone() })? {
         Some(done) => done,
@@ -135,6 +154,5 @@ pub(super) fn include(arguments: &PathArguments, surroundings: &Surroundings) ->
 
 /// "1 episode is", "2 episodes are".
 pub(super) fn counted(number: &Value, one: &str, many: &str) -> String {
-    let number = number.as_u64().unwrap_or_default();
-    format!("{number} {}", if number == 1 { one } else { many })
+    plural::counted(number.as_u64().unwrap_or_default(), one, many)
 }

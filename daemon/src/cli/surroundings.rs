@@ -25,20 +25,73 @@ pub(super) struct Surroundings {
     usual_roots: Vec<Root>,
 }
 
+/// Seed 003's kill switch.
+pub(super) const V2_SWITCH: &str = "RAG_FUSION_V2_ENABLED";
+
+/// Variables that decide something here, and what.
+const VARIABLES: [(&str, &str); 8] = [
+    (V2_SWITCH, "fusion.profile \"v2\" to \"rrf\" where it is false"),
+    ("REMEMBRANCER_BUDGET", "the hook's budget"),
+    ("REMEMBRANCER_SOCKET", "the daemon's socket"),
+    (
+        "REMEMBRANCER_GUARD",
+        "sessions below this program not to be remembered, unless it is 0",
+    ),
+    ("XDG_CONFIG_HOME", "the folder of settings"),
+    ("XDG_DATA_HOME", "the folder of the memory"),
+    ("XDG_STATE_HOME", "the folder of recollection files"),
+    ("XDG_RUNTIME_DIR", "the folder of the socket"),
+];
+
+/// A variable of this process that decides something.
+#[derive(Debug, Clone)]
+pub(super) struct Variable {
+    pub(super) name: &'static str,
+    pub(super) value: String,
+    /// What it sets.
+    pub(super) sets: String,
+}
+
+/// The variables that are set here.
+pub(super) fn variables() -> Vec<Variable> {
+    let of_agents = remembrancer_hooks::Agent::ALL.iter().filter_map(|agent| {
+        let registration = agent.registration();
+        Some((registration.folder_variable?, format!("the folder of {}", registration.name)))
+    });
+    let ours = VARIABLES.iter().map(|(name, sets)| (*name, (*sets).to_owned()));
+    ours.chain(of_agents)
+        .filter_map(|(name, sets)| {
+            let value = std::env::var_os(name)?.to_string_lossy().into_owned();
+            Some(Variable { name, value, sets })
+        })
+        .collect()
+}
+
+/// The command line of the user's editor.
+pub(super) fn editor() -> String {
+    let named = |name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty());
+    named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned())
+}
+
+/// The user's home folder, and where everything lies: without the settings, which may be wrong.
+pub(super) fn home_and_places() -> Result<(PathBuf, Places), CliError> {
+    let environment = Environment::from_process()
+        .ok_or_else(|| CliError::new(Kind::Failed, "you have no home folder").with_hint("set HOME"))?;
+    let home = BaseDirs::new().map(|base| base.home_dir().to_owned()).unwrap_or_default();
+    Ok((home, Places::new(&environment)))
+}
+
 impl Surroundings {
     /// Reads them, and the settings in `config` or in the usual place.
     pub(super) fn of_process(config: Option<PathBuf>) -> Result<Self, CliError> {
-        let environment = Environment::from_process()
-            .ok_or_else(|| CliError::new(Kind::Failed, "you have no home folder").with_hint("set HOME"))?;
-        let home = BaseDirs::new().map(|base| base.home_dir().to_owned()).unwrap_or_default();
-        let places = Places::new(&environment);
+        let (home, places) = home_and_places()?;
         if let Some(named) = config.as_ref().filter(|named| !named.exists()) {
             return Err(CliError::new(
                 Kind::Usage,
                 format!("there is no settings file {}", named.display()),
             ));
         }
-        let fusion_v2 = std::env::var("RAG_FUSION_V2_ENABLED").ok();
+        let fusion_v2 = std::env::var(V2_SWITCH).ok();
         let config =
             Config::load(&config.unwrap_or_else(|| places.config_file()), &home)?.with_v2_switched_by(fusion_v2.as_deref());
         let usual_roots = usual_roots(&home, &variable);

@@ -4,7 +4,6 @@
 mod child;
 mod throwaway;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,10 +14,12 @@ use remembrancer_schema::{Reader, Scope};
 use serde_json::{Value, json};
 
 use super::error::{CliError, Kind};
+use super::progress::Progress;
 use super::samples;
+use super::steer::counted;
 use super::surroundings::Surroundings;
 use super::why::print_candidates;
-use crate::cli::output::{self, say};
+use crate::cli::output::say;
 use crate::exclusions::Exclusions;
 use crate::roots::{Root, Roots};
 use crate::scan;
@@ -29,7 +30,7 @@ use throwaway::Throwaway;
 const NEWEST: usize = 120;
 /// Reading and embedding may take so long; what is there by then is asked.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How often progress is shown.
+/// How often the daemon is asked how far it is.
 const LOOK: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Args)]
@@ -61,12 +62,13 @@ pub(super) fn run(arguments: &TryArguments, surroundings: &Surroundings) -> Resu
         say!("Reading four sample sessions that come with the program.");
     }
     let daemon = Daemon::start(&place)?;
-    let status = daemon.wait_until_read(PATIENCE, show_progress)?;
-    end_progress();
+    let mut progress = Progress::told("Reading", false);
+    let status = daemon.wait_until_read(PATIENCE, |status| progress.is_at(&waiting_for(status)))?;
+    drop(progress);
     say!(
-        "Read {} episodes of {} sessions, {} of them embedded, in {}.",
-        status["episodes"],
-        status["sessions"],
+        "Read {} of {}, {} of them embedded, in {}.",
+        counted(&status["episodes"], "episode", "episodes"),
+        counted(&status["sessions"], "session", "sessions"),
         status["embedded"],
         place.path().display()
     );
@@ -126,21 +128,14 @@ fn names(roots: &Roots) -> String {
         .join(", ")
 }
 
-/// Clears the line of progress.
-fn end_progress() {
-    if std::io::stdout().is_terminal() {
-        output::write_raw(format_args!("\r{}\r", " ".repeat(70)));
-    }
-}
-
-fn show_progress(status: &Value) {
-    let stdout = std::io::stdout();
-    if stdout.is_terminal() {
-        output::write_raw(format_args!(
-            "\r{} transcripts waiting, {} episodes, {} embedded   ",
-            status["ingest"]["transcripts_waiting"], status["episodes"], status["embedded"]
-        ));
-    }
+/// What reading and embedding are at.
+fn waiting_for(status: &Value) -> String {
+    format!(
+        "{} waiting, {}, {} embedded",
+        counted(&status["ingest"]["transcripts_waiting"], "transcript", "transcripts"),
+        counted(&status["episodes"], "episode", "episodes"),
+        status["embedded"]
+    )
 }
 
 /// The prompt and its working directory. For own transcripts without a given prompt: the beginning of the question of an

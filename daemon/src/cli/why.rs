@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::ask;
 use super::error::CliError;
+use super::steer::counted;
 use super::surroundings::Surroundings;
 use crate::cli::output::say;
 use crate::control;
@@ -39,7 +40,7 @@ pub(super) fn explain(why: &Value) {
     say!("terms: {}", strings(&why["terms"]).join(" "));
     match why["reason"].as_str() {
         Some(reason) => say!("nothing was shown: {reason}"),
-        None => say!("pool: {} candidates", why["pool"]),
+        None => say!("pool: {}", counted(&why["pool"], "candidate", "candidates")),
     }
     let degradations = strings(&why["degradations"]);
     if !degradations.is_empty() {

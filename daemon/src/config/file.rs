@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use remembrancer_processor::ingest::redact;
 use serde::Deserialize;
 
-use super::ConfigError;
+use super::{ConfigError, words};
 
 /// Declares a table of the file, and how one is laid over another.
 macro_rules! table {
@@ -99,7 +99,7 @@ impl ConfigFile {
                 path: path.to_owned(),
                 line,
                 // It quotes what stands there, which may be a secret in the wrong place, and goes to a log.
-                message: redact(error.message()).into_owned(),
+                message: redact(&words::plain(error.message(), text.lines().nth(line - 1).unwrap_or_default())).into_owned(),
             }
         })
     }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::host::{self, Heard, Ran};
 use super::{Check, Verdict};
 use crate::install::{Registered, longer_limit, registered, values};
+use crate::plural::{all, counted};
 
 /// An agent on this machine.
 pub(crate) struct Examined<'a> {
@@ -236,12 +237,16 @@ impl Examined<'_> {
         };
         let trusted = entries.iter().filter(is_trusted).count();
         Some(if trusted == entries.len() {
-            self.ok(format!("all {trusted} entries are trusted in {}", file.display()))
+            self.ok(format!(
+                "{} trusted in {}",
+                all(trusted as u64, "entry is", "entries are"),
+                file.display()
+            ))
         } else {
             let found = format!(
-                "{} of {} entries are not trusted, and are not run",
+                "{} of {} not trusted, and are not run",
                 entries.len() - trusted,
-                entries.len()
+                counted(entries.len() as u64, "entry are", "entries are")
             );
             self.failed(found, format!("start {}, and say yes to them in `/hooks`", self.name()))
         })
@@ -329,7 +334,11 @@ impl Examined<'_> {
                 "wait for `remembrancer status --flush`; it names what can't be read",
             )
         } else {
-            self.ok(format!("all {found} transcripts in {} are read", names.join(", ")))
+            self.ok(format!(
+                "{} read, in {}",
+                all(*found as u64, "transcript is", "transcripts are"),
+                names.join(", ")
+            ))
         });
         checks
     }

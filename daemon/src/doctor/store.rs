@@ -19,6 +19,7 @@ use super::host::probe_session;
 use crate::causes::with_causes;
 use crate::files::{open_paths, shares_writes};
 use crate::mending::Findings;
+use crate::plural::counted;
 use crate::roots::Roots;
 use crate::{clock, drift, recovery, system};
 
@@ -73,8 +74,9 @@ fn looked_through(reader: &Reader) -> Result<Vec<Check>, QueryError> {
     let version = stats.schema_version;
     checks.push(if version == stats.meta_schema_version {
         let found = format!(
-            "{} episodes of {} sessions, schema version {version}",
-            stats.episodes, stats.sessions
+            "{} of {}, schema version {version}",
+            counted(stats.episodes, "episode", "episodes"),
+            counted(stats.sessions, "session", "sessions")
         );
         Check::ok(MEMORY, found)
     } else {
@@ -206,8 +208,8 @@ fn second_names(places: &Places) -> Option<Check> {
     Some(Check::warning(
         MEMORY,
         format!(
-            "{} files have a second name elsewhere (hard links, as in a copy by `cp -al`), which changes with the memory; the first is {}",
-            linked.len(),
+            "{} a second name elsewhere (hard links, as in a copy by `cp -al`), which changes with the memory; the first is {}",
+            counted(linked.len() as u64, "file has", "files have"),
             first.display()
         ),
         "start the daemon again, which gives them files of their own; `remembrancer backup` makes a copy that stands by itself",
@@ -235,7 +237,10 @@ pub(crate) fn watches(roots: &Roots) -> Option<Check> {
         .filter(|entry| entry.file_type().is_dir())
         .map(walkdir::DirEntry::into_path);
     let needed = folders.collect::<HashSet<PathBuf>>().len();
-    let found = format!("{needed} folders are watched, of {allowed} that the system allows all your programs");
+    let found = format!(
+        "{} watched, of {allowed} that the system allows all your programs",
+        counted(needed as u64, "folder is", "folders are")
+    );
     Some(if needed.saturating_mul(2) <= allowed {
         Check::ok(MEMORY, found)
     } else {
@@ -274,7 +279,10 @@ fn asked_again(reader: &Reader, client: &Client) -> Result<Option<Check>, QueryE
             return Ok(Some(Check::ok(MEMORY, found)));
         }
     }
-    let found = format!("of {} episodes that were asked for again none came back", asked.len());
+    let found = format!(
+        "none came back of {} asked for again",
+        counted(asked.len() as u64, "episode that was", "episodes that were")
+    );
     Ok(Some(Check::warning(
         MEMORY,
         found,

@@ -82,7 +82,7 @@ fn assigns(raw: &str) -> bool {
 }
 
 /// `text` as one word of a POSIX shell.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let harmless = |c: char| c.is_alphanumeric() || "/._-+@%:,=".contains(c);
     if !text.is_empty() && text.chars().all(harmless) {
         return text.to_owned();

@@ -36,6 +36,13 @@ pub(crate) fn leave_no_core_dumps() {
     }
 }
 
+/// Where standard error of this process goes, as Linux calls it: the path of a file or a terminal, `pipe:[…]`, `socket:[…]`. Others can't
+/// ask that of a process whose memory they may not read.
+pub(crate) fn standard_error() -> Option<String> {
+    let place = fs_err::read_link("/proc/self/fd/2").ok()?;
+    place.into_os_string().into_string().ok()
+}
+
 /// Gives the calling thread the lowest priority, so that whatever else the user runs comes first.
 ///
 /// On Linux a priority belongs to a thread. Elsewhere it belongs to the process, whose prompts must not wait: there the

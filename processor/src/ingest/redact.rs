@@ -13,6 +13,7 @@ mod judge;
 mod private;
 mod rules;
 mod stored;
+mod suspects;
 mod tokens;
 mod written;
 
@@ -30,6 +31,7 @@ use private::redact_private;
 pub(crate) use private::{after_cut_span, redact_private_across, redact_private_after};
 use rules::{Rule, SHAPED};
 pub use stored::{redact_episode, redact_stored};
+pub use suspects::{Kinds, Suspects, suspects};
 use tokens::{KINDS, TOKENS};
 use written::WRITTEN;
 
@@ -154,19 +156,25 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 fn redact_once(text: &str) -> Cow<'_, str> {
     // First, since what is private may hold anything.
     let mut text = redact_private(text);
-    let mut present = [false; SEARCHED];
-    for found in COMPILED.anchors.find_overlapping_iter(&*text) {
-        let (number, anchor) = COMPILED.strings[found.pattern().as_usize()];
-        if !COMPILED.searched[number].is_cased || text.as_bytes()[found.range()] == *anchor.as_bytes() {
-            present[number] = true;
-        }
-    }
+    let present = present(&text);
     for number in (0..SEARCHED).filter(|number| present[*number]) {
         if let Some(changed) = apply(number, &text) {
             text = Cow::Owned(changed);
         }
     }
     text
+}
+
+/// Which rules have a fixed string of theirs in `text`.
+fn present(text: &str) -> [bool; SEARCHED] {
+    let mut present = [false; SEARCHED];
+    for found in COMPILED.anchors.find_overlapping_iter(text) {
+        let (number, anchor) = COMPILED.strings[found.pattern().as_usize()];
+        if !COMPILED.searched[number].is_cased || text.as_bytes()[found.range()] == *anchor.as_bytes() {
+            present[number] = true;
+        }
+    }
+    present
 }
 
 /// The head of `text`, redacted, with at least `bytes` bytes of it seen: what is cut to `bytes` then holds no part of a

@@ -5,6 +5,7 @@ use remembrancer_schema::{Importance, StoredEpisode};
 use serde_json::json;
 
 use crate::control::rfc3339;
+use crate::plural::counted;
 
 /// The version of the lines; a member may be added without a new one.
 const VERSION: u32 = 1;
@@ -79,12 +80,12 @@ pub(super) fn markdown(episode: &StoredEpisode) -> String {
         ),
         String::new(),
         format!(
-            "{} session {}, {} importance ({}), used {} times",
+            "{} session {}, {} importance ({}), used {}",
             one_line(&text.agent),
             one_line(&text.session),
             importance(text.importance),
             one_line(&text.importance_rule),
-            episode.access_count,
+            counted(episode.access_count, "time", "times"),
         ),
     ];
     for (title, values) in [

@@ -56,7 +56,7 @@ impl Daemon {
     }
 
     /// Waits until all is read and embedded, or until `patience` ends.
-    pub(super) fn wait_until_read(&self, patience: Duration, show: impl Fn(&Value)) -> Result<Value, CliError> {
+    pub(super) fn wait_until_read(&self, patience: Duration, mut show: impl FnMut(&Value)) -> Result<Value, CliError> {
         let mut last = self.ask(&Request::Status)?;
         look_until(patience, || {
             last = self.ask(&Request::Status).ok()?;
