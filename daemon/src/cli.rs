@@ -144,6 +144,9 @@ enum Command {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    if itself::is_status_line() {
+        return remembrancer_hooks::run_status_line();
+    }
     let arguments = Arguments::parse();
     let written = |()| match output::failure() {
         None => Ok(()),

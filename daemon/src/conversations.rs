@@ -1,5 +1,5 @@
-//! What each conversation has been answered lately: the last prompt (a host may fire twice for one), the topic that was
-//! answered, and what was shown but is not stored yet. In memory alone; what must survive a restart is in the store.
+//! What each conversation has been answered lately: the last prompt (a host may fire twice for one) and what came of it, the topic
+//! that was answered, and what was shown but is not stored yet. In memory alone; what must survive a restart is in the store.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,10 +23,36 @@ pub(crate) struct ToldPrompt {
     pub id: Option<String>,
 }
 
+/// What came of a conversation's last prompt, without a word of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LastAnswer {
+    /// How many recollections were shown.
+    pub shown: usize,
+    /// How long it took.
+    pub took: Duration,
+    /// Why nothing was shown, by its name.
+    pub reason: Option<String>,
+    /// What had to be done without, by its names.
+    pub degradations: Vec<String>,
+}
+
+impl LastAnswer {
+    /// Nothing, for `reason`.
+    pub(crate) fn nothing(reason: &str, took: Duration) -> Self {
+        Self {
+            shown: 0,
+            took,
+            reason: Some(reason.to_owned()),
+            degradations: Vec::new(),
+        }
+    }
+}
+
 #[derive(Default)]
 struct Conversation {
     last_prompt: Option<ToldPrompt>,
     last_ns: u64,
+    last_answer: Option<LastAnswer>,
     answered_topic: Option<Embedding>,
     answered_at: UnixMillis,
     unstored: HashSet<EpisodeId>,
@@ -58,6 +84,7 @@ impl Conversations {
         if !again {
             conversation.last_prompt = Some(prompt);
             conversation.last_ns = now_ns;
+            conversation.last_answer = None;
         }
         again
     }
@@ -77,6 +104,24 @@ impl Conversations {
             conversation.answered_at = clock::now();
             conversation.unstored.extend(shown);
         }
+    }
+
+    /// Notes what came of the last prompt.
+    pub(crate) fn note_answer(&self, session: &SessionKey, answer: LastAnswer) {
+        if let Some(conversation) = self.lock().get_mut(session) {
+            conversation.last_answer = Some(answer);
+        }
+    }
+
+    /// What came of the last prompt: of the conversation with this id (of any agent), or of the one that spoke last. `None` where
+    /// that is not known.
+    pub(crate) fn last_answer(&self, session: Option<&str>) -> Option<LastAnswer> {
+        let all = self.lock();
+        let asked_for = all
+            .iter()
+            .filter(|(key, _)| session.is_none_or(|session| key.external_id == session));
+        let (_, last) = asked_for.max_by_key(|(_, conversation)| conversation.last_ns)?;
+        last.last_answer.clone()
     }
 
     /// Notes that the store knows now what was shown.
@@ -174,5 +219,19 @@ mod tests {
         let all = conversations.lock();
         assert_eq!(all.len(), MOST);
         assert!(!all.contains_key(&session(0)) && all.contains_key(&session(MOST)));
+    }
+    #[test]
+    fn the_last_answer_is_that_of_the_last_prompt() {
+        let conversations = Conversations::default();
+        assert_eq!(conversations.last_answer(None), None);
+        conversations.note_prompt(&session(1), prompt(1, None), SECOND);
+        let answer = LastAnswer::nothing("chatter", Duration::from_millis(3));
+        conversations.note_answer(&session(1), answer.clone());
+        conversations.note_answer(&session(2), answer.clone());
+        assert_eq!(conversations.last_answer(Some("1")), Some(answer.clone()));
+        assert_eq!(conversations.last_answer(None), Some(answer));
+        assert_eq!(conversations.last_answer(Some("2")), None, "it asked nothing");
+        conversations.note_prompt(&session(1), prompt(2, None), 20 * SECOND);
+        assert_eq!(conversations.last_answer(Some("1")), None, "it is being answered");
     }
 }

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backlog_task::Backlog;
 use crate::backups::Backups;
+use crate::changes::{Changes, Lookout};
 use crate::clock;
 use crate::codes::SharedCodes;
 use crate::config::Config;
@@ -95,6 +96,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
         backlog,
         retention,
         redaction,
+        lookout,
         ingest,
         mailbox,
         progress,
@@ -120,6 +122,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     tasks.spawn("upkeep", finish(upkeep.run(shutdown.clone())));
     tasks.spawn("retention", finish(retention.run(shutdown.clone())));
     tasks.spawn("redaction", finish(redaction.run(shutdown.clone())));
+    tasks.spawn("changes of files", finish(lookout.run(shutdown.clone())));
     let refresher = operations.refresher.clone();
     tasks.spawn("instruction files", finish(refresher.run(shutdown.clone())));
     tasks.spawn("backups", finish(operations.backups.clone().run(shutdown.clone())));
@@ -211,6 +214,7 @@ struct Parts {
     backlog: Backlog,
     retention: Retention,
     redaction: Redaction,
+    lookout: Lookout,
     ingest: Ingest,
     mailbox: Arc<Mailbox>,
     progress: Arc<Progress>,
@@ -225,6 +229,7 @@ struct Shared {
     codes: SharedCodes,
     politeness: Politeness,
     due: Arc<Due>,
+    changes: Arc<Changes>,
 }
 
 impl Parts {
@@ -243,6 +248,7 @@ impl Parts {
         let backlog = shared.backlog(&store, &embedder);
         let retention = shared.retention(setup.config.retention, &store);
         let redaction = shared.redaction(&store);
+        let lookout = shared.lookout(&store, setup.home.clone());
         let ingest = shared.ingest(&setup, &store, opened.known);
         let (mailbox, progress) = (Arc::clone(&shared.mailbox), Arc::clone(&shared.progress));
         let operations = Arc::new(shared.operations(setup, &store, &embedder, reranker, opened.log_key));
@@ -253,6 +259,7 @@ impl Parts {
             backlog,
             retention,
             redaction,
+            lookout,
             ingest,
             mailbox,
             progress,
@@ -270,6 +277,7 @@ impl Shared {
             codes: SharedCodes::new(DIMENSION_BEFORE_LOADING),
             politeness: Politeness::new(backfill_share),
             due: Arc::default(),
+            changes: Arc::default(),
         }
     }
 
@@ -304,6 +312,15 @@ impl Shared {
             due: Arc::clone(&self.due),
             progress: Arc::clone(&self.progress),
             politeness: self.politeness.clone(),
+        }
+    }
+
+    fn lookout(&self, store: &Store, home: Option<PathBuf>) -> Lookout {
+        Lookout {
+            changes: Arc::clone(&self.changes),
+            background: store.background.clone(),
+            folders: Arc::new(Folders::new(home)),
+            progress: Arc::clone(&self.progress),
         }
     }
 
@@ -369,6 +386,7 @@ impl Shared {
                 exclusions,
                 places: Arc::new(setup.places),
                 folders: Arc::new(Folders::new(setup.home)),
+                changes: self.changes,
                 log_key,
             },
             refresher,

@@ -1,5 +1,5 @@
-//! Asking git about a repository that a transcript or the user names, which anybody may have made: in bounded time, and so that nothing
-//! that its settings name is run and nothing is fetched. In go a folder and what to ask, out comes what git wrote.
+//! Asking git about a repository that a transcript or the user names, which anybody may have made: in bounded time and memory, and so
+//! that nothing that its settings name is run and nothing is fetched. In go a folder and what to ask, out comes what git wrote.
 
 use std::io::Read;
 use std::path::Path;
@@ -9,6 +9,9 @@ use std::time::Duration;
 
 /// How long git may take: a repository of a million commits, or on a slow disk, must not hold up the transcripts.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How much git may write: the names in the last thousand commits of a large repository are some megabytes.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Variables by which whoever started this program may have pointed git at a repository of theirs (`git rev-parse --local-env-vars`).
 const OF_A_REPOSITORY: [&str; 16] = [
@@ -30,10 +33,12 @@ const OF_A_REPOSITORY: [&str; 16] = [
     "GIT_WORK_TREE",
 ];
 
-/// What git writes when it is asked in `folder`; `None` where it fails, is not there, or takes too long.
+/// What git writes when it is asked in `folder`, where it is no text with U+FFFD in its place; `None` where it fails, is not there,
+/// takes too long, or writes too much.
 ///
 /// A repository's own settings may name programs (of file watchers, hooks, and of the other side of a fetch, which reading a history
-/// that is not there in full begins by itself): none of these is run.
+/// that is not there in full begins by itself; of whatever checks a signature): none of these is run. What compares the content of
+/// files (`status`, `diff`) is not to be asked, since it runs the filters that a repository names, and no option keeps it from that.
 pub(crate) fn ask(folder: &Path, arguments: &[&str], file: Option<&Path>) -> Option<String> {
     let mut git = Command::new("git");
     for name in OF_A_REPOSITORY {
@@ -45,7 +50,9 @@ pub(crate) fn ask(folder: &Path, arguments: &[&str], file: Option<&Path>) -> Opt
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_ALLOW_PROTOCOL", "")
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
-        .args(["-c", "safe.bareRepository=explicit"])
+        .args(["-c", "safe.bareRepository=explicit", "-c", "log.showSignature=false"])
+        // A file of the repository's choice would be read.
+        .args(["-c", "diff.orderFile=/dev/null"])
         .arg("-C")
         .arg(folder)
         .args(arguments)
@@ -53,7 +60,7 @@ pub(crate) fn ask(folder: &Path, arguments: &[&str], file: Option<&Path>) -> Opt
     first_output(git, PATIENCE)
 }
 
-/// What `command` writes, as text; `None` where it fails, or takes longer than `patience`. It is killed then, and whoever asks waits
+/// What `command` writes, as text; `None` where it fails, writes too much, or takes longer than `patience`. It is killed then, and whoever asks waits
 /// no longer: a process that hangs in a file system whose server is gone ends when it can.
 fn first_output(mut command: Command, patience: Duration) -> Option<String> {
     let mut child = command
@@ -62,21 +69,26 @@ fn first_output(mut command: Command, patience: Duration) -> Option<String> {
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    let mut output = child.stdout.take().expect("invariant: the output is piped");
+    let output = child.stdout.take().expect("invariant: the output is piped");
     let (sender, receiver) = mpsc::channel();
     let reading = std::thread::Builder::new().name("git-output".to_owned()).spawn(move || {
-        let mut text = String::new();
-        let read = output.read_to_string(&mut text).map(|_| text);
+        let mut bytes = Vec::new();
+        let read = output.take(MOST_BYTES + 1).read_to_end(&mut bytes).map(|_| bytes);
         // Whoever asked may have lost patience.
         sender.send(read).ok();
     });
-    let Some(text) = reading.ok().and_then(|_| receiver.recv_timeout(patience).ok()) else {
+    let Some(bytes) = reading.ok().and_then(|_| receiver.recv_timeout(patience).ok()) else {
         child.kill().ok();
         leave(child);
         return None;
     };
+    let whole = bytes.ok().filter(|bytes| bytes.len() as u64 <= MOST_BYTES);
+    if whole.is_none() {
+        child.kill().ok();
+    }
     let succeeded = child.wait().is_ok_and(|status| status.success());
-    text.ok().filter(|_| succeeded)
+    let text = String::from_utf8_lossy(&whole?).into_owned();
+    succeeded.then_some(text)
 }
 
 /// Has a killed process taken off the system's table once it has ended.
@@ -105,6 +117,8 @@ mod tests {
     #[rstest]
     #[case::history("rev-list", &["rev-list", "--max-parents=0", "--max-count=1", "HEAD"])]
     #[case::index("ls-files", &["ls-files", "--", "file"])]
+    #[case::changes("log", &["log", "-z", "--no-renames", "--name-only", "--format=%x01%at", "HEAD"])]
+    #[case::states("ls-files --debug", &["ls-files", "-z", "-t", "--debug", "--", "file"])]
     fn no_program_that_a_repository_names_is_run(#[case] what: &str, #[case] arguments: &[&str]) {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("repository");
@@ -141,5 +155,63 @@ mod tests {
         assert!(!marker.exists(), "git ran what the repository names for {what}");
         // The test would show nothing if git by itself ran nothing.
         assert!(was_run, "git as it is runs what the repository names for {what}");
+    }
+    #[test]
+    fn no_signature_is_checked_by_a_program_of_the_repository() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path();
+        let marker = folder.join("was-run");
+        let git = |arguments: &[&str]| {
+            let mut git = Command::new("git");
+            git.arg("-C")
+                .arg(folder)
+                .args(arguments)
+                .env("GIT_CONFIG_GLOBAL", "/dev/null");
+            git.args(["--"]).stderr(Stdio::null()).output().unwrap()
+        };
+        git(&["init", "--quiet", "."]);
+        let tree = String::from_utf8(git(&["write-tree"]).stdout).unwrap();
+        let signed = format!(
+            "tree {}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\nsigned\n",
+            tree.trim()
+        );
+        fs_err::write(folder.join("commit"), signed).unwrap();
+        let mut write = Command::new("git");
+        write
+            .arg("-C")
+            .arg(folder)
+            .args(["hash-object", "-t", "commit", "-w", "commit"]);
+        let commit = String::from_utf8(write.output().unwrap().stdout).unwrap().trim().to_owned();
+        let program = folder.join("gpg");
+        fs_err::write(&program, format!("#!/bin/sh\ntouch '{}'\n", marker.display())).unwrap();
+        fs_err::set_permissions(&program, crate::system::permissions(0o755)).unwrap();
+        for (key, value) in [("log.showSignature", "true"), ("gpg.program", program.to_str().unwrap())] {
+            let mut set = Command::new("git");
+            assert!(
+                set.arg("-C")
+                    .arg(folder)
+                    .args(["config", key, value])
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+        }
+        git(&["log", &commit]);
+        assert!(
+            fs_err::remove_file(&marker).is_ok(),
+            "git as it is runs what checks signatures"
+        );
+        assert!(ask(folder, &["log", "--format=%at", &commit], None).is_some());
+        assert!(!marker.exists());
+    }
+
+    #[test]
+    fn what_writes_too_much_gives_nothing() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec head -c 17000000 /dev/zero"]);
+        assert_eq!(first_output(shell, Duration::from_mins(1)), None);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", r"printf 'a\377b'"]);
+        assert_eq!(first_output(shell, Duration::from_mins(1)).as_deref(), Some("a\u{fffd}b"));
     }
 }

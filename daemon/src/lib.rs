@@ -6,11 +6,13 @@
 //! `feedback` counts what the line shows to have been used.
 //!
 //! The path of a prompt: `server` → `operations` → `recall_task` (deadline) → `store`'s reader with the processor's recall,
-//! and `embedder` beside it → `recollection_files` → reply.
+//! and `embedder` beside it → `recollection_files` → reply. What has become of the files that are spoken of, `changes` finds out
+//! beforehand.
 
 mod backlog_task;
 mod backups;
 mod causes;
+mod changes;
 mod cli;
 mod clock;
 mod codes;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use remembrancer_hooks::clock::BUDGET;
+use remembrancer_hooks::clock::{BUDGET, monotonic_ns};
 use remembrancer_hooks::protocol::{
     Answer, ExplainRequest, ForgetTarget, InstructionFile, Reply, Request, SearchRequest, Steering,
 };
@@ -18,12 +18,15 @@ use crate::backups::{BackupError, Backups};
 use crate::causes::with_causes;
 use crate::clock;
 use crate::control::{self, ControlError, NewFact, SearchSources};
+use crate::conversations::LastAnswer;
 use crate::counts::Count;
 use crate::embedder::ModelState;
 use crate::guarded;
+use crate::health;
 use crate::instructions::Refresher;
 use crate::mailbox::Mailbox;
 use crate::mending::{self, Findings, MOST_LOG};
+use crate::reason::Reason;
 use crate::recall_task::Recaller;
 use crate::recollection_files;
 use crate::status::DaemonStatus;
@@ -96,6 +99,7 @@ impl Operations {
                 self.read(move |reader| control::explanations(reader, session.as_deref(), limit))
                     .await
             }
+            Request::LastAnswer { session } => Ok(self.last_answer(session.as_deref())),
             Request::Show { id } => self.show(id).await,
             Request::Session { id, after } => self.read(move |reader| control::session(reader, &id, after.as_deref())).await,
             Request::Search(request) => self.search(request).await,
@@ -138,6 +142,30 @@ impl Operations {
         } = &self.recaller;
         self.status.add_to(&mut status, progress, &embedder.state(), reranker);
         Ok(status)
+    }
+
+    /// From memory alone: an editor waits for it, and asks often.
+    fn last_answer(&self, session: Option<&str>) -> Value {
+        let Recaller {
+            progress,
+            conversations,
+            embedder,
+            ..
+        } = &self.recaller;
+        let answer = conversations.last_answer(session);
+        let mut findings = progress.findings(monotonic_ns(), 0);
+        findings.extend(embedder.state().finding());
+        let answer_of = |of: fn(&LastAnswer) -> Value| answer.as_ref().map_or(Value::Null, of);
+        json!({
+            "answered": answer.is_some(),
+            "shown": answer_of(|answer| answer.shown.into()),
+            "millis": answer_of(|answer| ((answer.took.as_secs_f64() * 10_000.0).round() / 10.0).into()),
+            "reason": answer_of(|answer| answer.reason.clone().into()),
+            "failed": answer_of(|answer| Reason::is_failure(answer.reason.as_deref()).into()),
+            "degradations": answer_of(|answer| answer.degradations.clone().into()),
+            "paused": progress.is_paused(clock::now()),
+            "state": health::told(findings)["state"],
+        })
     }
 
     async fn flush(&self) -> Result<Value, Refusal> {

@@ -43,6 +43,11 @@ impl Reason {
     /// The store could not be read before the recall began.
     pub(crate) const STORE_FAILED: Self = Self::Recall(Silence::StoreFailed);
 
+    /// Whether this name is that of a failure.
+    pub(crate) fn is_failure(name: Option<&str>) -> bool {
+        Self::FAILURES.iter().any(|failure| Some(failure.as_str()) == name)
+    }
+
     /// The reason's name.
     pub(crate) fn as_str(self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
 use remembrancer_hooks::backoff;
-use remembrancer_hooks::clock::Deadline as WireDeadline;
+use remembrancer_hooks::clock::{Deadline as WireDeadline, monotonic_ns};
 use remembrancer_hooks::places::Places;
 use remembrancer_hooks::protocol::{RecallReply, RecallRequest, Shown, Stage, VERSION};
 use remembrancer_hooks::recollection_file::{prompt_hash, prompt_hash_hex};
@@ -21,10 +21,11 @@ use remembrancer_schema::{EpisodeId, ProjectId, QueryError, Reader, Recollection
 use sha2::Sha256;
 
 use crate::causes::with_causes;
+use crate::changes::Changes;
 use crate::clock;
 use crate::codes::SharedCodes;
 use crate::control::in_scope;
-use crate::conversations::{Conversations, ToldPrompt};
+use crate::conversations::{Conversations, LastAnswer, ToldPrompt};
 use crate::counts::Count;
 use crate::embedder::{EmbedderHandle, ModelState, PendingEmbedding};
 use crate::exclusions::Exclusions;
@@ -77,6 +78,8 @@ pub(crate) struct Recaller {
     pub places: Arc<Places>,
     /// Finds the projects of prompts.
     pub folders: Arc<Folders>,
+    /// What has become of files.
+    pub changes: Arc<Changes>,
     /// The key under which prompts are hashed for the log.
     pub log_key: [u8; 32],
 }
@@ -322,6 +325,8 @@ impl Recaller {
                 self.progress.recalled(took.whole, false, Some(reason.as_str()), &[]);
                 // Of what is excluded nothing is stored, not even that it asked.
                 if reason != Reason::Excluded && !asked.leaves_no_trace() {
+                    let answer = LastAnswer::nothing(reason.as_str(), took.whole);
+                    self.conversations.note_answer(&asked.session, answer);
                     let log = Box::new(asked.silent_log(reason, took.whole));
                     self.store_afterwards(asked, Outcome::Silent(log), Vec::new());
                 }
@@ -343,6 +348,13 @@ impl Recaller {
         if asked.leaves_no_trace() {
             return reply;
         }
+        let answer = LastAnswer {
+            shown: recall.recollections.len(),
+            took: took.whole,
+            reason,
+            degradations,
+        };
+        self.conversations.note_answer(&asked.session, answer);
         let shown: Vec<EpisodeId> = recall.recollections.iter().map(|chosen| chosen.episode.id).collect();
         if !shown.is_empty() {
             self.conversations.answered(&asked.session, recall.embedding.take(), &shown);
@@ -436,6 +448,7 @@ impl Search {
             progress,
             exclusions,
             folders,
+            changes,
             ..
         } = &self.recaller;
         if progress.is_paused(self.header.written) {
@@ -449,6 +462,9 @@ impl Search {
             Some(cwd) => folders.project(reader, cwd, patience)?,
             None => None,
         };
+        if let (Some(cwd), None) = (&self.cwd, &self.asked.probe) {
+            changes.asked(cwd, monotonic_ns());
+        }
         if self.at_start {
             self.ask_for_the_last(reader, project)?;
         }
@@ -473,6 +489,7 @@ impl Search {
             model_id: &model_id,
             embedding: &mut |patience| embedding.wait(patience),
             reranker: self.recaller.reranker.ready(),
+            afterwards: Some(self.recaller.changes.as_ref()),
         };
         Ok(Found::Recalled(Box::new(recall(
             &question,

@@ -9,6 +9,8 @@
 //! 5. `client` asks the daemon in the words of [`protocol`] at the sockets that [`places`] names;
 //! 6. `output` writes the one JSON object that the host expects, or nothing.
 //!
+//! [`run_status_line`] is what an editor runs for the line below its prompt; it goes the same way.
+//!
 //! The daemon uses [`protocol`], [`places`], [`clock`], [`recollection_file`], [`backoff`] and [`guarded`] from the other side, and its command
 //! line uses [`Client`]. This crate links neither tokio nor SQLite nor candle, and it never starts a daemon.
 
@@ -27,6 +29,7 @@ mod payload;
 pub mod places;
 pub mod protocol;
 pub mod recollection_file;
+mod status_line;
 mod system;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -36,6 +39,7 @@ pub use client::{Client, ClientError, WaitingFor};
 pub use environment::Environment;
 pub use hook::{answer, run_hook};
 pub use output::MAX_CONTEXT_CHARS;
+pub use status_line::{STATUS_LINE_BUDGET, run_status_line, status_line};
 
 /// The version of this library, of the hook and of the daemon, which are released together.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -326,3 +326,83 @@ fn a_plugin_finds_the_hook_and_is_silent_without_it() {
         assert_eq!(String::from_utf8_lossy(&found.stdout), format!("--agent {} ", agent.id()));
     }
 }
+
+/// The commands that the plugins bring.
+const COMMANDS: [&str; 3] = ["forget-last", "recall", "remember"];
+/// The commands of our program that the plugins may tell an agent to run.
+const RUN: [&str; 7] = ["forget", "mute", "remember", "search", "show", "status", "why"];
+
+fn text(path: &str) -> String {
+    let path = below(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The lines between the marks at the beginning of a text, as names and values, and what follows.
+fn front_matter(text: &str) -> (Vec<(&str, &str)>, &str) {
+    let (head, body) = text
+        .strip_prefix("---\n")
+        .and_then(|rest| rest.split_once("\n---\n\n"))
+        .unwrap();
+    (head.lines().map(|line| line.split_once(": ").unwrap()).collect(), body)
+}
+
+/// What `remembrancer …` names in a text that an agent is to read.
+fn commands_run(text: &str) -> Vec<&str> {
+    let named = text.split("`remembrancer ").skip(1);
+    named.map(|rest| rest.split([' ', '`']).next().unwrap()).collect()
+}
+
+#[test]
+fn every_host_has_the_same_commands() {
+    for command in COMMANDS {
+        let claude_code = text(&format!("claude-code/commands/{command}.md"));
+        let (head, body) = front_matter(&claude_code);
+        let members: Vec<&str> = head.iter().map(|(name, _)| *name).collect();
+        assert_eq!(
+            members,
+            ["description", "argument-hint", "allowed-tools", "disable-model-invocation"],
+            "{command}"
+        );
+        let cursor = text(&format!("cursor/commands/{command}.md"));
+        let (cursor_head, of_cursor) = front_matter(&cursor);
+        assert_eq!(cursor_head, [("name", command), head[0]]);
+        assert_eq!(of_cursor, body.replace("$ARGUMENTS", "what stands behind the command"));
+        let gemini_cli = text(&format!("gemini-cli/commands/{command}.toml"));
+        let expected = format!(
+            "description = \"{}\"\nprompt = '''\n{}'''\n",
+            head[0].1,
+            body.replace("$ARGUMENTS", "{{args}}")
+        );
+        assert_eq!(gemini_cli, expected);
+        // By this the turn is known again in a transcript, and is not remembered.
+        assert!(
+            body.starts_with(&format!("This is Remembrancer's command `/{command}`: ")),
+            "{command}"
+        );
+        // What hosts would run or read themselves before an agent sees it.
+        assert!(!["!`", "!{", "@{"].iter().any(|sign| body.contains(sign)), "{command}");
+        let run = commands_run(body);
+        assert!(!run.is_empty() && run.iter().all(|name| RUN.contains(name)), "{run:?}");
+    }
+}
+
+#[test]
+fn every_plugin_brings_the_same_skill() {
+    let skill = text("claude-code/skills/remembrancer/SKILL.md");
+    for root in ["codex/remembrancer", "cursor", "gemini-cli"] {
+        assert_eq!(text(&format!("{root}/skills/remembrancer/SKILL.md")), skill, "{root}");
+    }
+    let (head, body) = front_matter(&skill);
+    let [("name", name), ("description", description)] = head.as_slice() else {
+        panic!("{head:?}")
+    };
+    assert!(*name == "remembrancer" && is_kebab_case(name), "the name of its folder");
+    assert!(description.len() <= 1_024, "{} characters are shown", description.len());
+    assert!(body.lines().count() <= 500);
+    let run = commands_run(body);
+    for command in RUN {
+        assert!(run.contains(&command), "{command} is not told of");
+    }
+    assert!(run.iter().all(|name| RUN.contains(name)), "{run:?}");
+    assert_eq!(manifest(&CODEX)["skills"], "./skills/");
+}

@@ -39,6 +39,7 @@ use remembrancer_schema::{ByteOffset, SessionUpdate, UnixMillis};
 
 pub use agent::{Agent, Context, Home, Piece, ReadFile, Shape};
 pub use episode::{GrowingTurn, episodes};
+pub(crate) use facet::command_key;
 pub use problem::{LineProblem, ProblemKind};
 pub(crate) use redact::after_cut_span;
 pub use redact::{Kinds, REDACTION_VERSION, RULES, Suspects, redact, redact_episode, redact_folder, redact_stored, suspects};

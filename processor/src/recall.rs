@@ -5,7 +5,7 @@
 //! silence, and the log that `why` explains. Never an error: a leg that is late or fails is absent.
 //!
 //! The steps, each in the file of its name: `query` → `gate` → `legs` → `pool` → `rank`/`fusion` → `weigh` → `reranking`
-//! → `choose`/`floor` → `recollection`; `work` runs them. SQL lives in the schema crate.
+//! → `choose`/`floor`/`succession` → `recollection`/`since`; `work` runs them. SQL lives in the schema crate.
 
 mod chatter;
 mod choose;
@@ -32,7 +32,9 @@ mod rank;
 mod recollection;
 mod reranking;
 mod search;
+mod since;
 mod snippet;
+mod succession;
 mod support;
 mod time_words;
 mod trace;
@@ -68,6 +70,7 @@ pub use rank::{Best, dense_ranks};
 pub use recollection::{CAPS, Caps, Header, block, cut, empty_block, estimated_tokens, standing_block};
 pub use reranking::RERANKED;
 pub use search::{SEARCH_DEPTH, SearchMode, Searched, Sought, search, search_terms, search_text};
+pub use since::{Afterwards, Fate, MOST_COMMITS, Since};
 pub use snippet::{Snippet, snippet};
 pub use support::{SUPPORT_FEATURES, Support};
 pub use untrusted::{clean, importable};
@@ -273,6 +276,8 @@ pub struct Sources<'a> {
     pub embedding: &'a mut EmbeddingSource<'a>,
     /// What reads the best candidates together with the prompt, if anything does.
     pub reranker: Option<&'a dyn Rerank>,
+    /// What knows what has become of the files that are spoken of, if anything does.
+    pub afterwards: Option<&'a dyn Afterwards>,
 }
 
 /// Recalls for one prompt.
@@ -286,12 +291,12 @@ pub fn recall(
     settings: &RecallSettings,
     deadline: Deadline,
 ) -> Recall {
-    let reader = sources.reader;
+    let (reader, afterwards) = (sources.reader, sources.afterwards);
     reader.set_deadline_check(Some(Box::new(move || deadline.has_passed())));
     let mut work = Work::new(question);
     let chosen = work.run(session, sources, settings, deadline);
     reader.set_deadline_check(None);
-    work.finish(chosen, settings)
+    work.finish(chosen, settings, afterwards)
 }
 
 /// The candidate pool of one prompt with every leg's values, before any fusion: what a bench fuses in many ways.

@@ -16,7 +16,7 @@ pub(super) use service::{of_this_system as service_of_this_system, run as ask_ma
 use super::error::{CliError, Kind};
 use super::surroundings::{Surroundings, hook_beside};
 use crate::cli::output::{complain, say, tell};
-use crate::install::{self, Change, Refusal};
+use crate::install::{self, Change, Refusal, StatusLine, Wanted};
 
 /// The name of the service among those of the agents.
 const SERVICE: &str = "Service";
@@ -32,6 +32,10 @@ pub(super) struct InstallArguments {
     /// The daemon as a service of yours, too: started now and at every login.
     #[arg(long)]
     service: bool,
+    /// A line in the editor as well that shows what the memory did for the last prompt, where the host has one (Claude Code) and you
+    /// have set none. `uninstall` takes it out with the hook.
+    #[arg(long)]
+    status_line: bool,
     #[command(flatten)]
     consent: Consent,
 }
@@ -80,15 +84,17 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
         )
         .with_hint("start yours once, then run this again"));
     }
+    let line = install::status_line_command(utf8(&program)?);
     let mut plan = Plan::default();
     for agent in agents {
         let name = agent.registration().name;
         let folder = surroundings.settings_folder(agent.registration());
         if folder.is_dir() {
-            plan.add_all(
-                name,
-                install::install(&folder, agent, utf8(&hook)?, surroundings.places.uid()),
-            );
+            let wanted = Wanted {
+                hook: utf8(&hook)?,
+                status_line: wants_line(arguments, &folder, agent).then_some(line.as_str()),
+            };
+            plan.add_all(name, install::install(&folder, agent, wanted, surroundings.places.uid()));
         } else {
             plan.refuse(
                 name,
@@ -119,6 +125,27 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
     }
     tell_of_variables(surroundings);
     plan.outcome()
+}
+
+/// Whether the status line of `agent` is to be ours: it is already, or that is asked for and the user has none. Says why not.
+fn wants_line(arguments: &InstallArguments, folder: &Path, agent: Agent) -> bool {
+    let name = agent.registration().name;
+    match install::status_line(folder, agent) {
+        Some(Ok(StatusLine::Ours(_))) => true,
+        Some(Ok(StatusLine::Absent)) => arguments.status_line,
+        Some(Ok(StatusLine::Theirs)) if arguments.status_line => {
+            say!(
+                "{name}: you have a status line of your own, which stays. For ours in it, have it run `remembrancer statusline`."
+            );
+            false
+        }
+        None if arguments.status_line => {
+            say!("{name}: it has no status line that a command may fill.");
+            false
+        }
+        // What is wrong with the settings is told by what is planned for the hook.
+        _ => false,
+    }
 }
 
 /// When it is tried whether the service may have namespaces, which runs a service that does nothing.

@@ -1,6 +1,7 @@
-//! What the program says of its own command line: completions for shells, and the pages of the manual that packages bring.
+//! What needs neither settings nor a home: the line for an editor, and what the program says of its own command line, completions for
+//! shells and the pages of the manual that packages bring.
 //!
-//! Both are made from the definition of the command line, and the page of the settings from their defaults, so that none
+//! These two are made from the definition of the command line, and the page of the settings from their defaults, so that none
 //! can tell of another version.
 
 mod settings_page;
@@ -22,6 +23,11 @@ pub(super) enum Command {
         /// The shell that is to complete.
         shell: Shell,
     },
+    /// Print a line for an editor to show: what the memory did for the last prompt. Needs 50 ms at most, and never fails.
+    ///
+    /// Reads the host's JSON on standard input, where it names a session. Prints an empty line where nothing is known, and
+    /// "memory: off" where no daemon runs. `install --status-line` has Claude Code show it.
+    Statusline,
     /// Write the pages of the manual, for those who make packages.
     #[command(hide = true)]
     ManPages {
@@ -30,12 +36,23 @@ pub(super) enum Command {
     },
 }
 
+/// Whether this process is to print the line for an editor, and nothing else: then nothing is to come before it, not even the reading
+/// of the other arguments, of which none can be wrong.
+pub(super) fn is_status_line() -> bool {
+    let mut arguments = std::env::args_os().skip(1);
+    let is_asked = arguments.next().is_some_and(|first| first == "statusline");
+    is_asked && !arguments.any(|argument| argument == "--help" || argument == "-h")
+}
+
 pub(super) fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "remembrancer", &mut script);
             tell!("{}", String::from_utf8_lossy(&script));
+        }
+        Command::Statusline => {
+            remembrancer_hooks::run_status_line();
         }
         Command::ManPages { folder } => {
             // Made where nobody else can put a link, and moved.

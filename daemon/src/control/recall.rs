@@ -87,6 +87,7 @@ impl Offline<'_> {
                     .map_err(|_| Degradation::EmbeddingFailed),
             },
             reranker: None,
+            afterwards: None,
         };
         let settings = in_scope(self.settings, all_projects);
         let deadline = Deadline::after(PATIENCE);

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::host::{self, Heard, Ran};
 use super::{Check, Verdict};
-use crate::install::{Registered, longer_limit, registered, values};
+use crate::install::{Registered, StatusLine, longer_limit, registered, status_line, values};
 use crate::plural::{all, counted};
 
 /// An agent on this machine.
@@ -49,6 +49,7 @@ impl Examined<'_> {
         let mut checks = vec![self.registration(&entries)];
         checks.extend(self.doubled(&entries));
         checks.extend(self.switched_off());
+        checks.extend(self.status_line());
         if !entries.is_empty() {
             checks.extend(self.trust(&entries));
             let is_run = checks.iter().all(|check| check.verdict != Verdict::Failed);
@@ -223,6 +224,21 @@ impl Examined<'_> {
             }
         }
         checks
+    }
+
+    /// A status line of ours; of another nothing is said.
+    fn status_line(&self) -> Option<Check> {
+        let Ok(StatusLine::Ours(program)) = status_line(&self.folder, self.agent)? else {
+            return None;
+        };
+        // One without a folder is found by the host's shell, if it is.
+        Some(if program.contains('/') && !Path::new(&program).is_file() {
+            let found = format!("the status line names {program}, which is not there");
+            let remedy = format!("run `remembrancer install --agent {} --status-line`", self.agent.id());
+            self.warning(found, remedy)
+        } else {
+            self.ok(format!("the status line runs {program}"))
+        })
     }
 
     /// A host that asks notes for each entry, by file, event and place, what its user said. The hash of what was trusted is not made

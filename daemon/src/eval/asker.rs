@@ -159,6 +159,7 @@ impl<'a> Asker<'a> {
             model_id: &self.store.model_id,
             embedding,
             reranker: self.models.reranker,
+            afterwards: None,
         }
     }
 }

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use remembrancer_hooks::Agent;
 
 use super::command::HOOK;
+use super::json::status_line::{self, StatusLine};
 use super::settings_file::{Change, Refusal, SettingsFile};
 use super::text::Problem;
+use super::words::quoted;
 use super::{json, toml};
 use crate::files::{read, read_text};
 
@@ -40,18 +42,67 @@ impl Format {
     }
 }
 
-/// Plans to have `agent`, whose settings are in `folder`, run the hook `program` of the user `uid`, once at each event. Nothing: it does
-/// already.
+/// What an agent is to have of ours.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// The hook's path.
+    pub hook: &'a str,
+    /// The command of the status line; `None` where that stays as it is.
+    pub status_line: Option<&'a str>,
+}
+
+impl<'a> Wanted<'a> {
+    /// The hook alone.
+    pub(crate) fn hook(hook: &'a str) -> Self {
+        Self { hook, status_line: None }
+    }
+
+    /// The text of settings with it.
+    fn put(self, text: &str, format: Format, agent: Agent) -> Result<String, Problem> {
+        let with_hook = format.register(text, agent, self.hook)?;
+        match (self.status_line, agent.registration().status_line) {
+            (Some(command), Some(key)) if format == Format::Json => status_line::put(&with_hook, key, command),
+            _ => Ok(with_hook),
+        }
+    }
+}
+
+/// The command by which `program` prints the status line.
+pub(crate) fn status_line_command(program: &str) -> String {
+    format!("{} {}", quoted(program), status_line::ARGUMENT)
+}
+
+/// Whose status line `agent` shows, whose settings are in `folder`; `None` where the host has none.
+///
+/// # Errors
+/// Why the settings can't be read.
+pub(crate) fn status_line(folder: &Path, agent: Agent) -> Option<Result<StatusLine, Problem>> {
+    let registration = agent.registration();
+    let text = read_text(&folder.join(registration.file)).unwrap_or_default();
+    Some(status_line::standing(&text, registration.status_line?))
+}
+
+/// Takes everything of ours out of the settings of `agent`.
+fn without_ours(text: &str, format: Format, agent: Agent) -> Result<String, Problem> {
+    let bare = format.unregister(text)?;
+    match agent.registration().status_line {
+        Some(key) if format == Format::Json => status_line::take_out(&bare, key),
+        _ => Ok(bare),
+    }
+}
+
+/// Plans to have `agent`, whose settings are in `folder`, run the hook of the user `uid`, once at each event, and what else is wanted.
+/// Nothing: it does already.
 ///
 /// # Errors
 /// Why its file is left as it is.
-pub(crate) fn install(folder: &Path, agent: Agent, program: &str, uid: u32) -> Result<Vec<Change>, Refusal> {
+pub(crate) fn install(folder: &Path, agent: Agent, wanted: Wanted<'_>, uid: u32) -> Result<Vec<Change>, Refusal> {
     let (format, path) = file_for(folder, agent);
     let file = SettingsFile::read(&path, uid)?;
     let before = file.text().unwrap_or_default();
     let invalid = |problem| file.invalid(problem);
-    let after = format.register(before, agent, program).map_err(invalid)?;
-    let is_original = format.unregister(before).map_err(invalid)? == before;
+    let after = wanted.put(before, format, agent).map_err(invalid)?;
+    let is_original = without_ours(before, format, agent).map_err(invalid)? == before;
     let change = file.change_to(Some(after));
     let change = if is_original {
         change.map(Change::keeping_original)
@@ -81,8 +132,9 @@ pub(crate) fn uninstall(folder: &Path, agent: Agent, uid: u32) -> Vec<Result<Cha
 }
 
 fn uninstall_from(path: &Path, format: Format, agent: Agent, uid: u32) -> Result<Option<Change>, Refusal> {
-    // A file that doesn't name the hook is no concern of ours, whatever else is wrong with it.
-    if !read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(HOOK)) {
+    // A file that doesn't name the hook, or the line, is no concern of ours, whatever else is wrong with it.
+    let names_ours = |text: &str| text.contains(HOOK) || text.contains("remembrancer") && text.contains(status_line::ARGUMENT);
+    if !read(path).is_ok_and(|bytes| names_ours(&String::from_utf8_lossy(&bytes))) {
         return Ok(None);
     }
     let file = SettingsFile::read(path, uid)?;
@@ -102,16 +154,23 @@ fn uninstall_from(path: &Path, format: Format, agent: Agent, uid: u32) -> Result
 /// Editing may have given a container its line breaks, or have filled one that was there and empty. What our own way there and back
 /// makes of the original tells whether anything else has changed.
 pub(super) fn without_hook(text: &str, original: Option<&str>, format: Format, agent: Agent) -> Result<Option<String>, Problem> {
-    let bare = format.unregister(text)?;
+    let bare = without_ours(text, format, agent)?;
     if bare == text {
         return Ok(Some(bare));
     }
-    let there_and_back = |original: &str| format.unregister(&format.register(original, agent, HOOK)?);
-    match original {
-        Some(original) if there_and_back(original).as_ref() == Ok(&bare) => Ok(Some(original.to_owned())),
-        None if there_and_back("")? == bare => Ok(None),
-        _ => Ok(Some(bare)),
-    }
+    let line = status_line_command("remembrancer");
+    let comes_back = |original: &str| {
+        [None, Some(line.as_str())].into_iter().any(|status_line| {
+            let wanted = Wanted { hook: HOOK, status_line };
+            let there = wanted.put(original, format, agent);
+            there.and_then(|there| without_ours(&there, format, agent)).as_ref() == Ok(&bare)
+        })
+    };
+    Ok(match original {
+        Some(original) if comes_back(original) => Some(original.to_owned()),
+        None if comes_back("") => None,
+        _ => Some(bare),
+    })
 }
 
 /// All files in which hooks of `agent` may stand, the one to prefer first.

@@ -1,6 +1,8 @@
 //! The hook in settings in JSON, comments and trailing commas allowed. The text comes in, the edited text goes out; comments, order,
 //! indentation, line ends and the entries of others stay.
 
+pub(super) mod status_line;
+
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use remembrancer_hooks::Agent;

@@ -194,14 +194,14 @@ fn of_command(file: &Path, event: &str, command: &Command, ours: &OurCommand) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::install::install;
+    use crate::install::{Wanted, install};
 
     #[test]
     fn what_install_writes_is_read_again_for_every_agent() {
         for agent in Agent::ALL {
             let folder = tempfile::tempdir().unwrap();
             let uid = rustix::process::getuid().as_raw();
-            for change in install(folder.path(), *agent, "/it's here/remembrancer-hook", uid).unwrap() {
+            for change in install(folder.path(), *agent, Wanted::hook("/it's here/remembrancer-hook"), uid).unwrap() {
                 change.apply().unwrap();
             }
             let found = registered(folder.path(), *agent).unwrap();

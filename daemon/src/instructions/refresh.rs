@@ -224,6 +224,7 @@ impl Refresher {
             model_id: &model_id,
             embedding: &mut |patience| embedding.wait(patience),
             reranker: None,
+            afterwards: None,
         };
         // Others' projects stay out of a file that lies in this one.
         let settings = RecallSettings {

@@ -61,7 +61,7 @@ impl RecallStatistics {
         if let Some(reason) = reason {
             self.silent(reason);
         }
-        let failed = reason.filter(|reason| Reason::FAILURES.iter().any(|failure| failure.as_str() == *reason));
+        let failed = reason.filter(|reason| Reason::is_failure(Some(reason)));
         let wrong = failed.map(str::to_owned).or_else(|| degradations.first().cloned());
         self.latest.push_back((monotonic_ns(), wrong));
         if self.latest.len() > LATEST {

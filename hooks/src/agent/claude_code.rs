@@ -62,6 +62,7 @@ pub(super) const HOST: Host = Host {
             count: 2,
             unit: Duration::from_secs(1),
         }),
+        status_line: Some("statusLine"),
         remark: None,
     },
     running: HostSide {

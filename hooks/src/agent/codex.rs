@@ -52,6 +52,7 @@ pub(super) const HOST: Host = Host {
             count: 2,
             unit: Duration::from_secs(1),
         }),
+        status_line: None,
         remark: Some(
             "at its next start Codex asks whether to trust the new hooks; it runs none of them before you have said yes",
         ),

@@ -34,6 +34,7 @@ pub(super) const HOST: Host = Host {
             count: 2,
             unit: Duration::from_secs(1),
         }),
+        status_line: None,
         remark: Some("Copilot CLI takes a context at the start of a session only, not at each prompt"),
     },
     running: HostSide {

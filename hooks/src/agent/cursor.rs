@@ -48,6 +48,7 @@ pub(super) const HOST: Host = Host {
             count: 2,
             unit: Duration::from_secs(1),
         }),
+        status_line: None,
         remark: None,
     },
     running: HostSide {

@@ -53,6 +53,7 @@ pub(super) const HOST: Host = Host {
             count: 2_000,
             unit: Duration::from_millis(1),
         }),
+        status_line: None,
         remark: None,
     },
     running: HostSide {

@@ -35,6 +35,7 @@ pub(super) const HOST: Host = Host {
         typed: false,
         command: CommandForm::Direct,
         timeout: None,
+        status_line: None,
         remark: Some("OpenCode loads plugins when it starts, so start it anew"),
     },
     running: HostSide {

@@ -31,6 +31,7 @@ pub(super) const HOST: Host = Host {
         typed: true,
         command: CommandForm::Shell("command"),
         timeout: None,
+        status_line: None,
         remark: None,
     },
     running: HostSide {

@@ -29,6 +29,8 @@ pub struct Registration {
     pub command: CommandForm,
     /// A handler's time limit; `None` where the host's own stays.
     pub timeout: Option<TimeLimit>,
+    /// The member of `file` that names the command of the host's status line, where it has one: `{"type": "command", "command": …}`.
+    pub status_line: Option<&'static str>,
     /// What the user has to know or do after the hook was added.
     pub remark: Option<&'static str>,
 }

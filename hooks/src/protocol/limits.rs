@@ -80,7 +80,9 @@ fn members(request: &Request) -> Vec<Member<'_>> {
         Request::Changed { agent: name, transcript } => {
             vec![agent(name.as_str()), path("transcript", Some(transcript.as_str()))]
         }
-        Request::Why { session } | Request::Explanations { session, limit: _ } => vec![id("session", session.as_deref())],
+        Request::Why { session } | Request::LastAnswer { session } | Request::Explanations { session, limit: _ } => {
+            vec![id("session", session.as_deref())]
+        }
         Request::Explain(ExplainRequest {
             cwd,
             agent: name,

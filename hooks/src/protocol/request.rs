@@ -49,6 +49,12 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
+    /// What came of the last prompt, in few words for a line in the editor? Answered from memory, at once.
+    LastAnswer {
+        /// Of this session; without it, of all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+    },
     /// Stop ingesting and embedding.
     Pause {
         /// Until then, in milliseconds since the Unix epoch, UTC; without it, until `resume`.
@@ -277,7 +283,7 @@ pub enum ForgetTarget {
 }
 
 /// The names of all operations.
-const OPERATIONS: [&str; 26] = [
+const OPERATIONS: [&str; 27] = [
     "recall",
     "changed",
     "exclude_session",
@@ -286,6 +292,7 @@ const OPERATIONS: [&str; 26] = [
     "why",
     "explain",
     "explanations",
+    "last_answer",
     "pause",
     "resume",
     "exclude",

@@ -11,7 +11,7 @@
 //! | `chatter` | low | a word of assent or thanks, and an answer of little content |
 //! | `default` | normal | anything else |
 //!
-//! Word lists are data, in [`words`]. What a person said counts only in a person's turn: the tasks that agents give
+//! A command of ours, by which the memory is looked into or steered, is no memory. Word lists are data, in [`words`]. What a person said counts only in a person's turn: the tasks that agents give
 //! each other are full of "always" and "remember".
 
 mod words;
@@ -32,6 +32,10 @@ const CHATTER_DROP: usize = 80;
 const CHATTER_LOW: usize = 240;
 /// A reply that there is no memory of something is no memory if it is at most this long, in bytes.
 const NO_MEMORY_CAP: usize = 600;
+/// How the prompts of our own commands begin, in the plugins of hosts that hand the model a command's text in the user's place.
+const OWN_PROMPT: &str = "This is Remembrancer's command `/";
+/// How hosts write a command of our plugin that was typed.
+const OWN_COMMAND: &str = "/remembrancer:";
 
 /// What came of a prompt.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +64,9 @@ pub(super) enum Judged {
 
 /// Judges a turn by its shaped prompt and what came of it.
 pub(super) fn judge(turn: &Turn, prompt: &str, outcome: &Outcome<'_>) -> Judged {
+    if is_own_command(prompt) {
+        return Judged::Nothing;
+    }
     let words = spoken(prompt);
     let by_person = turn.origin == Origin::User;
     if by_person && REMEMBER.is_match(&words) {
@@ -109,6 +116,13 @@ pub(super) fn judge(turn: &Turn, prompt: &str, outcome: &Outcome<'_>) -> Judged 
 
 fn memory(importance: Importance, rule: &'static str) -> Judged {
     Judged::Memory { importance, rule }
+}
+
+/// Whether a prompt is a command of ours: what is told of the memory then, and what is put into it, would be remembered a second time
+/// (CASES TC-18).
+fn is_own_command(prompt: &str) -> bool {
+    let prompt = prompt.trim_start();
+    prompt.starts_with(OWN_PROMPT) || prompt.starts_with(OWN_COMMAND)
 }
 
 /// The head of a prompt without fenced and quoted lines.

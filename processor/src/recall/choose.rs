@@ -1,4 +1,5 @@
-//! From the ranked order to what is shown: relevance floor first, then one a turn, then the cut to three.
+//! From the ranked order to what is shown: relevance floor first, then the later of what says the same or takes something back, then
+//! one a turn, then the cut to three.
 
 use std::collections::HashSet;
 
@@ -6,6 +7,7 @@ use remembrancer_schema::{EpisodeText, Importance, LoggedCandidate, ProjectId, R
 
 use super::floor::{Backing, Dropped};
 use super::leg::Leg;
+use super::succession::{self, Fall, Place};
 use super::weigh::{Weighed, Weighing};
 use super::{RecallSettings, Recollection};
 
@@ -17,16 +19,23 @@ pub(super) struct Choice {
 
 /// Walks `weighing` from the best down, until `settings.top` are found. `own` tells the prompt's own projects from others.
 pub(super) fn choose(weighing: &Weighing, own: impl Fn(Option<ProjectId>) -> bool, settings: &RecallSettings) -> Choice {
+    let candidates = &weighing.candidates;
+    let admitted: Vec<Result<(), Dropped>> = candidates
+        .iter()
+        .map(|weighed| {
+            settings
+                .floor
+                .admit(&backing(weighed, weighing.terms, &own, settings), &weighing.support)
+        })
+        .collect();
     let mut judge = Judge {
-        weighing,
-        own: &own,
         settings,
         recollections: Vec::new(),
         judged: Vec::new(),
         turns: HashSet::new(),
     };
-    for weighed in &weighing.candidates {
-        judge.judge(weighed);
+    for Place { candidate, fall } in succession::order(candidates, |candidate| admitted[candidate].is_ok()) {
+        judge.judge(&candidates[candidate], admitted[candidate], fall);
     }
     Choice {
         recollections: judge.recollections,
@@ -35,8 +44,6 @@ pub(super) fn choose(weighing: &Weighing, own: impl Fn(Option<ProjectId>) -> boo
 }
 
 struct Judge<'a> {
-    weighing: &'a Weighing,
-    own: &'a dyn Fn(Option<ProjectId>) -> bool,
     settings: &'a RecallSettings,
     recollections: Vec<Recollection>,
     judged: Vec<LoggedCandidate>,
@@ -44,9 +51,8 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn judge(&mut self, weighed: &Weighed) {
-        let verdict = self.verdict(weighed);
-        let dropped = verdict.err();
+    fn judge(&mut self, weighed: &Weighed, admitted: Result<(), Dropped>, fall: Option<Fall>) {
+        let dropped = admitted.and_then(|()| self.verdict(weighed, fall)).err();
         let position = dropped.is_none().then(|| self.recollections.len() as u32 + 1);
         self.judged.push(logged(weighed, dropped, position));
         if dropped.is_none() {
@@ -61,11 +67,16 @@ impl Judge<'_> {
         }
     }
 
-    fn verdict(&self, weighed: &Weighed) -> Result<(), Dropped> {
+    fn verdict(&self, weighed: &Weighed, fall: Option<Fall>) -> Result<(), Dropped> {
         let (row, text) = (&weighed.fused.candidate.row, &weighed.text);
-        self.settings.floor.admit(&self.backing(weighed), &self.weighing.support)?;
+        if fall == Some(Fall::Duplicate) {
+            return Err(Dropped::DuplicateOf);
+        }
         if self.recollections.len() >= self.settings.top {
-            return Err(Dropped::BeyondTop);
+            return Err(match fall {
+                Some(Fall::Superseded) => Dropped::SupersededBy,
+                _ => Dropped::BeyondTop,
+            });
         }
         if text.answer.trim().is_empty() && text.facets.is_empty() && row.importance != Importance::High {
             return Err(Dropped::NoAnswer);
@@ -78,16 +89,17 @@ impl Judge<'_> {
         }
         Ok(())
     }
+}
 
-    fn backing(&self, weighed: &Weighed) -> Backing {
-        let candidate = &weighed.fused.candidate;
-        Backing {
-            cosine: candidate.cosine.map(|cosine| f64::from(cosine.0)),
-            coverage: weighed.evidence.coverage,
-            matched: weighed.evidence.matched,
-            terms: self.weighing.terms,
-            foreign: self.settings.scope == super::ScopeRule::ProjectFirst && !(self.own)(candidate.row.project),
-        }
+/// How the prompt backs a candidate.
+fn backing(weighed: &Weighed, terms: usize, own: &impl Fn(Option<ProjectId>) -> bool, settings: &RecallSettings) -> Backing {
+    let candidate = &weighed.fused.candidate;
+    Backing {
+        cosine: candidate.cosine.map(|cosine| f64::from(cosine.0)),
+        coverage: weighed.evidence.coverage,
+        matched: weighed.evidence.matched,
+        terms,
+        foreign: settings.scope == super::ScopeRule::ProjectFirst && !own(candidate.row.project),
     }
 }
 

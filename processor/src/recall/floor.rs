@@ -89,6 +89,10 @@ pub enum Dropped {
     SameTurn,
     /// Its text says what a shown recollection says already.
     SameText,
+    /// A later episode says nearly the same, and stands in its place.
+    DuplicateOf,
+    /// The top three were full: a later episode that takes back what this one says went before it.
+    SupersededBy,
     /// The top three were full.
     BeyondTop,
     /// The block had no room left for it.
@@ -115,6 +119,8 @@ impl Dropped {
             Self::NoAnswer => "no-answer",
             Self::SameTurn => "same-turn",
             Self::SameText => "same-text",
+            Self::DuplicateOf => "duplicate-of",
+            Self::SupersededBy => "superseded-by",
             Self::BeyondTop => "beyond-top",
             Self::NoRoom => "no-room",
         }

@@ -9,6 +9,7 @@ use remembrancer_schema::{EpisodeText, EpisodeUid, REMEMBERED_SESSION, USER_AGEN
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::origin;
+use super::since::{Afterwards, SINCE_LABEL, Since, since_line};
 use super::untrusted::{clean, importable, with_closed_code};
 use crate::fence::{FENCE_CLOSE, FENCE_OPEN_PREFIX};
 use crate::ingest::redact_episode;
@@ -44,6 +45,10 @@ impl Caps {
 const ASKED_CHARS: usize = 400;
 /// Characters of the line of files.
 const FILES_CHARS: usize = 240;
+/// Characters of the line of what has become of the files.
+const SINCE_CHARS: usize = 200;
+/// Characters of a file's name in that line.
+const SINCE_NAME_CHARS: usize = 80;
 /// Characters of a project's name.
 const PROJECT_CHARS: usize = 60;
 /// Stands behind the heading of an answer for which pages of the web were read: others wrote those.
@@ -88,8 +93,18 @@ impl Header {
 /// The whole block for `episodes`, best first; later ones are shortened, then left out, when the caps are reached.
 /// Returns the text and how many recollections are in it.
 pub fn block(header: &Header, episodes: &[EpisodeText], caps: Caps) -> (String, usize) {
+    block_with(header, episodes, None, caps)
+}
+
+/// The same, and of each episode what has become of its files since, as far as `afterwards` knows.
+pub(super) fn block_with(
+    header: &Header,
+    episodes: &[EpisodeText],
+    afterwards: Option<&dyn Afterwards>,
+    caps: Caps,
+) -> (String, usize) {
     let mut text = format!("{}\n{PREFACE}\n", header.opening());
-    let shown = enter(&mut text, episodes, caps);
+    let shown = enter(&mut text, episodes, afterwards, caps);
     (text, shown)
 }
 
@@ -102,19 +117,26 @@ pub fn standing_block(episodes: &[EpisodeText], caps: Caps) -> String {
         STANDING_PREFACE
     };
     let mut text = format!("{FENCE_OPEN_PREFIX}>\n{preface}\n");
-    enter(&mut text, episodes, caps);
+    enter(&mut text, episodes, None, caps);
     importable(&text)
 }
 
 /// Adds as many entries as the caps allow, and the closing marker. Returns how many.
-fn enter(text: &mut String, episodes: &[EpisodeText], caps: Caps) -> usize {
+fn enter(text: &mut String, episodes: &[EpisodeText], afterwards: Option<&dyn Afterwards>, caps: Caps) -> usize {
     let mut shown = 0;
     for (index, episode) in episodes.iter().enumerate() {
         let left = Allowance::left(text, caps);
+        // By the names as they are stored: those of files are sought.
+        let since = afterwards.map(|afterwards| afterwards.since(episode)).unwrap_or_default();
         // Its row may be older than today's rules.
         let mut episode = episode.clone();
         redact_episode(&mut episode);
-        let Some(entry) = entry(index + 1, &episode, left) else {
+        let told = Told {
+            number: index + 1,
+            episode: &episode,
+            since: &since,
+        };
+        let Some(entry) = told.within(left) else {
             break;
         };
         text.push('\n');
@@ -168,32 +190,65 @@ fn tokens_anywhere(text: &str) -> usize {
     estimated_tokens(&importable(text))
 }
 
-fn entry(number: usize, episode: &EpisodeText, left: Allowance) -> Option<String> {
-    let mut chars = left.chars;
-    loop {
-        if chars < LEAST_ENTRY_CHARS {
-            return None;
+/// What an entry tells.
+struct Told<'a> {
+    number: usize,
+    episode: &'a EpisodeText,
+    since: &'a [Since],
+}
+
+impl Told<'_> {
+    /// The entry, shortened until it is within what is left; `None` where it would say too little.
+    fn within(&self, left: Allowance) -> Option<String> {
+        let mut chars = left.chars;
+        loop {
+            if chars < LEAST_ENTRY_CHARS {
+                return None;
+            }
+            let entry = self.of(chars);
+            // Heading and files have a length of their own, however little is left.
+            if entry.chars().count() <= left.chars && tokens_anywhere(&entry) <= left.tokens {
+                return Some(entry);
+            }
+            chars = chars * 3 / 4;
         }
-        let entry = entry_within(number, episode, chars);
-        // Heading and files have a length of their own, however little is left.
-        if entry.chars().count() <= left.chars && tokens_anywhere(&entry) <= left.tokens {
-            return Some(entry);
+    }
+
+    fn of(&self, chars: usize) -> String {
+        let heading = heading(self.number, self.episode);
+        if is_fact(self.episode) {
+            let room = chars.saturating_sub(heading.chars().count());
+            return heading + &part("Remembered:", &self.episode.prompt, room);
         }
-        chars = chars * 3 / 4;
+        let files = files_line(self.episode, FILES_CHARS.min(chars / 3));
+        let since = since_line(self.since, SINCE_CHARS.min(chars / 4), |file| self.name(file));
+        let asked = part("Asked:", &self.episode.prompt, ASKED_CHARS.min(chars / 3));
+        let fixed: usize = [&heading, &files, &since, &asked]
+            .iter()
+            .map(|text| text.chars().count())
+            .sum();
+        let answer = part("Answer:", &self.episode.answer, chars.saturating_sub(fixed));
+        [heading, asked, answer, files, since].concat()
+    }
+
+    fn name(&self, file: usize) -> Option<String> {
+        let name = one_line(self.episode.facets.files.get(file)?);
+        (!name.is_empty()).then(|| shortened(&name, SINCE_NAME_CHARS))
     }
 }
 
-fn entry_within(number: usize, episode: &EpisodeText, chars: usize) -> String {
-    let heading = heading(number, episode);
-    if is_fact(episode) {
-        let room = chars.saturating_sub(heading.chars().count());
-        return heading + &part("Remembered:", &episode.prompt, room);
+/// The end of a path that is longer than `limit` characters, since the end is what it is known by.
+fn shortened(path: &str, limit: usize) -> String {
+    let surplus = path.chars().count().saturating_sub(limit);
+    if surplus == 0 {
+        return path.to_owned();
     }
-    let files = files_line(episode, FILES_CHARS.min(chars / 3));
-    let asked = part("Asked:", &episode.prompt, ASKED_CHARS.min(chars / 3));
-    let fixed = heading.chars().count() + files.chars().count() + asked.chars().count();
-    let answer = part("Answer:", &episode.answer, chars.saturating_sub(fixed));
-    [heading, asked, answer, files].concat()
+    path.chars().enumerate().fold("…".to_owned(), |mut end, (place, c)| {
+        if place > surplus {
+            end.push(c);
+        }
+        end
+    })
 }
 
 /// Whether an episode is what the user had remembered by a command, and nobody's answer.
@@ -220,7 +275,7 @@ fn part(label: &str, text: &str, limit: usize) -> String {
 }
 
 /// How lines of ours begin, which no line of a text may.
-const LABELS: [&str; 5] = ["Asked:", "Answer:", "Files:", "Remembered:", "Nothing to recall"];
+const LABELS: [&str; 6] = ["Asked:", "Answer:", "Files:", "Remembered:", SINCE_LABEL, "Nothing to recall"];
 
 /// `text` with a bar before every further line that could pass for one of ours.
 fn marked_off(text: &str) -> String {

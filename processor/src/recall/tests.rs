@@ -6,7 +6,9 @@ mod order;
 mod origin;
 mod reranking;
 mod silence;
+mod since;
 mod steering;
+mod succession;
 mod trace;
 
 use std::path::Path;
@@ -193,6 +195,7 @@ impl Store {
             model_id: MODEL,
             embedding: &mut source,
             reranker: None,
+            afterwards: None,
         })
     }
 }

@@ -15,7 +15,8 @@ use super::meaning::ByMeaning;
 use super::notes::{self, Brought, Notes};
 use super::pool::{self, Compared, Found};
 use super::profile::Profile;
-use super::recollection::block;
+use super::recollection::block_with;
+use super::since::Afterwards;
 use super::weigh::{Weighing, weigh};
 use super::{
     Degradation, Question, Recall, RecallSettings, Recollection, ScopeRule, SessionState, Sources, expansion, graph, reranking,
@@ -145,6 +146,7 @@ impl<'a> Work<'a> {
             model_id,
             embedding,
             reranker: _,
+            afterwards: _,
         } = sources;
         let query = &self.question.query;
         let profile = &settings.profile;
@@ -313,7 +315,12 @@ impl<'a> Work<'a> {
         });
     }
 
-    pub(super) fn finish(mut self, chosen: Result<Vec<Recollection>, Silence>, settings: &RecallSettings) -> Recall {
+    pub(super) fn finish(
+        mut self,
+        chosen: Result<Vec<Recollection>, Silence>,
+        settings: &RecallSettings,
+        afterwards: Option<&dyn Afterwards>,
+    ) -> Recall {
         let (mut recollections, silence) = match chosen {
             Ok(recollections) => (recollections, None),
             Err(silence) => (Vec::new(), Some(silence)),
@@ -321,7 +328,7 @@ impl<'a> Work<'a> {
         let mut context = String::new();
         if silence.is_none() {
             let texts: Vec<EpisodeText> = recollections.iter().map(|chosen| chosen.episode.clone()).collect();
-            let (text, shown) = block(&self.question.header, &texts, settings.caps);
+            let (text, shown) = block_with(&self.question.header, &texts, afterwards, settings.caps);
             recollections.truncate(shown);
             context = text;
         }

@@ -170,6 +170,7 @@ fn request(text: &str, dice: &mut Dice) -> Request {
                 Request::Flush,
                 Request::Resume,
                 Request::Ping,
+                Request::LastAnswer { session: None },
                 Request::Mend {
                     dry_run: text.len() % 2 == 1,
                 },

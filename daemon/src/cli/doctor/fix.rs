@@ -24,7 +24,7 @@ use crate::doctor::Repair;
 use crate::doctor::agents::Examined;
 use crate::doctor::running::Running;
 use crate::files::{is_not_ours, make_private, open_paths, private_folder};
-use crate::install::{self, Change};
+use crate::install::{self, Change, Wanted};
 use crate::mending::Findings;
 use crate::single::{Holder, Single, SingleError};
 use crate::{clock, recovery, system};
@@ -294,7 +294,7 @@ fn hooks(arguments: &DoctorArguments, surroundings: &Surroundings, running: &Run
         };
         let Some(found) = examined.wrong_entries() else { continue };
         let Some(program) = hook.to_str() else { continue };
-        match install::install(&examined.folder, agent, program, surroundings.places.uid()) {
+        match install::install(&examined.folder, agent, Wanted::hook(program), surroundings.places.uid()) {
             Err(refusal) => repairs.push(Repair::left(agent.id(), found, refusal.to_string())),
             Ok(changes) => repairs.extend(changes.iter().map(|change| edited(agent, &found, change, arguments))),
         }

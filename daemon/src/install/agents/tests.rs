@@ -19,13 +19,15 @@ fn files_of(folder: &TempDir) -> Vec<(PathBuf, String)> {
 }
 
 fn there(folder: &TempDir, agent: Agent, program: &str) {
-    let changes = install(folder.path(), agent, program, uid()).unwrap();
+    let changes = install(folder.path(), agent, Wanted::hook(program), uid()).unwrap();
     assert!(!changes.is_empty(), "{agent:?}");
     for change in &changes {
         change.apply().unwrap();
     }
     assert!(
-        install(folder.path(), agent, program, uid()).unwrap().is_empty(),
+        install(folder.path(), agent, Wanted::hook(program), uid())
+            .unwrap()
+            .is_empty(),
         "{agent:?}: twice"
     );
 }
@@ -115,7 +117,7 @@ fn codex_has_two_files(#[case] json: Option<&str>, #[case] toml: Option<&str>, #
         }
     }
     let as_it_was = files_of(&folder);
-    let changes = install(folder.path(), Agent::CODEX, PROGRAM, uid()).unwrap();
+    let changes = install(folder.path(), Agent::CODEX, Wanted::hook(PROGRAM), uid()).unwrap();
     let [change] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!(change.path(), folder.path().join(expected));
     change.apply().unwrap();
@@ -148,9 +150,71 @@ fn an_entry_in_a_second_file_that_may_not_be_written_is_told() {
     let second = folder.path().join(Agent::CODEX.registration().toml_file.unwrap());
     fs_err::write(&second, toml::register("", Agent::CODEX, PROGRAM).unwrap()).unwrap();
     fs_err::set_permissions(&second, crate::system::permissions(0o400)).unwrap();
-    let refused = install(folder.path(), Agent::CODEX, PROGRAM, uid()).unwrap_err();
+    let refused = install(folder.path(), Agent::CODEX, Wanted::hook(PROGRAM), uid()).unwrap_err();
     assert!(
         matches!(&refused, Refusal::ReadOnly { path } if path.ends_with("config.toml")),
         "{refused}"
     );
+}
+
+#[rstest]
+#[case::no_file(None)]
+#[case::empty_object(Some("{}"))]
+#[case::settings(Some("{\n  // mine\n  \"model\": \"opus\"\n}\n"))]
+#[case::one_line(Some("{\"a\":1,\"hooks\":{}}"))]
+fn the_status_line_goes_with_the_hook_byte_for_byte(#[case] before: Option<&str>) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("settings.json");
+    if let Some(before) = before {
+        fs_err::write(&file, before).unwrap();
+    }
+    let as_it_was = files_of(&folder);
+    let wanted = Wanted {
+        hook: PROGRAM,
+        status_line: Some("/opt/r/remembrancer statusline"),
+    };
+    for change in install(folder.path(), Agent::CLAUDE_CODE, wanted, uid()).unwrap() {
+        change.apply().unwrap();
+    }
+    let standing = status_line(folder.path(), Agent::CLAUDE_CODE).unwrap();
+    assert_eq!(standing, Ok(StatusLine::Ours("/opt/r/remembrancer".to_owned())));
+    // Without the wish it stays.
+    assert!(
+        install(folder.path(), Agent::CLAUDE_CODE, Wanted::hook(PROGRAM), uid())
+            .unwrap()
+            .is_empty()
+    );
+    gone(&folder, Agent::CLAUDE_CODE);
+    assert_eq!(files_of(&folder), as_it_was);
+}
+
+#[test]
+fn a_status_line_of_the_user_s_own_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("settings.json");
+    fs_err::write(&file, r#"{"statusLine": {"type": "command", "command": "date"}}"#).unwrap();
+    let as_it_was = files_of(&folder);
+    let wanted = Wanted {
+        hook: PROGRAM,
+        status_line: Some("/opt/r/remembrancer statusline"),
+    };
+    for change in install(folder.path(), Agent::CLAUDE_CODE, wanted, uid()).unwrap() {
+        change.apply().unwrap();
+    }
+    assert_eq!(status_line(folder.path(), Agent::CLAUDE_CODE), Some(Ok(StatusLine::Theirs)));
+    gone(&folder, Agent::CLAUDE_CODE);
+    assert_eq!(files_of(&folder), as_it_was);
+}
+
+#[test]
+fn a_status_line_alone_is_taken_out_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("settings.json");
+    fs_err::write(
+        &file,
+        r#"{"a": 1, "statusLine": {"type": "command", "command": "remembrancer statusline"}}"#,
+    )
+    .unwrap();
+    gone(&folder, Agent::CLAUDE_CODE);
+    assert!(!fs_err::read_to_string(&file).unwrap().contains("remembrancer"));
 }

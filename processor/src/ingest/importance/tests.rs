@@ -151,3 +151,13 @@ fn tc_18_having_no_memory_is_no_memory(#[case] answer: &str) {
         "none"
     );
 }
+
+#[rstest]
+#[case::of_the_plugin("/remembrancer:recall the cache", "none")]
+#[case::that_says_remember("/remembrancer:remember Always run the linter.", "none")]
+#[case::in_the_user_s_place("This is Remembrancer's command `/recall`: it looks into the memory.", "none")]
+#[case::of_others("/recall the cache", "default")]
+#[case::about_it("What is Remembrancer's command for the cache?", "default")]
+fn tc_18_our_own_commands_are_no_memory(#[case] prompt: &str, #[case] expected: &str) {
+    assert_eq!(rule(&turn(Origin::User), prompt, ANSWER, true), expected);
+}

@@ -65,6 +65,7 @@ impl Store {
             model_id: MODEL,
             embedding: &mut |_| Ok(asked()),
             reranker,
+            afterwards: None,
         };
         let settings = RecallSettings {
             blend,

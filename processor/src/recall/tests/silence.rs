@@ -171,6 +171,7 @@ fn a_deadline_that_has_passed_gives_an_empty_answer_and_no_error() {
         model_id: MODEL,
         embedding: &mut source,
         reranker: None,
+        afterwards: None,
     };
     let recall = recall(
         &question,
