@@ -81,7 +81,7 @@ pub(crate) fn why(reader: &Reader, session: Option<&str>) -> Result<Value, Contr
         .collect();
     Ok(json!({
         "at": rfc3339(log.at),
-        "session": log.session.external_id,
+        "session": redact(&log.session.external_id),
         "reason": log.reason,
         "terms": log.terms,
         "pool": log.pool,
@@ -366,5 +366,5 @@ fn date(at: UnixMillis) -> String {
 fn first_line(text: &str) -> String {
     let text = redact(text);
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    remembrancer_processor::recall::cut(&remembrancer_processor::recall::clean(line), 100)
+    remembrancer_processor::recall::cut(&remembrancer_processor::recall::shown(line), 100)
 }

@@ -16,6 +16,8 @@ pub(crate) enum Count {
     ChangesOverflowed,
     /// A line of a transcript was too long to be kept whole: data in it was dropped.
     LineShortened,
+    /// A record had a time that it can't have, and got another.
+    TimeNotTaken,
     /// An episode can't be embedded, and is found by its words alone.
     EpisodeWithoutVector,
     /// A prompt's recollection file was ready too late to be written.
@@ -42,11 +44,12 @@ pub(crate) enum Count {
 
 impl Count {
     /// All of them, in the order in which `status` shows them.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::HookGaveUp,
         Self::HookKeptSilent,
         Self::ChangesOverflowed,
         Self::LineShortened,
+        Self::TimeNotTaken,
         Self::EpisodeWithoutVector,
         Self::FileLate,
         Self::FileNotWritten,
@@ -67,6 +70,7 @@ impl Count {
             Self::HookKeptSilent => "hook-kept-silent",
             Self::ChangesOverflowed => "changes-overflowed",
             Self::LineShortened => "line-shortened",
+            Self::TimeNotTaken => "time-not-taken",
             Self::EpisodeWithoutVector => "episode-without-vector",
             Self::FileLate => "file-late",
             Self::FileNotWritten => "file-not-written",

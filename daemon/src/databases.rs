@@ -15,7 +15,7 @@ use crate::files::is_gone;
 use crate::mailbox::Mailbox;
 use crate::roots::{Session, session_path};
 use crate::scan::{self, FileStat};
-use crate::source_file::{ReadStep, SourceFile};
+use crate::source_file::{ReadStep, SourceFile, time_of};
 
 /// The databases that were looked into.
 pub(crate) struct Databases {
@@ -135,7 +135,7 @@ impl Databases {
     pub(crate) fn read(&self, session: &Session) -> Result<Option<ReadStep>, ForeignError> {
         if self.gives_way(session.layout, &session.id) {
             let stat = stat(&session.database, &session.id, Stamp::default());
-            let info = session.agent.session(&session.id, stat.mtime, Vec::new());
+            let info = session.agent.session(&session.id, time_of(&stat), Vec::new());
             let step = SourceFile::emptied(&info, session.layout, &stat);
             return Ok(Some(step));
         }
@@ -173,6 +173,6 @@ fn step(session: &Session, found: ForeignSession) -> ReadStep {
         })
         .collect();
     let bytes = found.record.len() + pieces.iter().map(of_message).sum::<usize>();
-    let info = session.agent.session(&session.id, stat.mtime, pieces);
+    let info = session.agent.session(&session.id, time_of(&stat), pieces);
     SourceFile::session(&info, session.layout, &stat, &found.record, bytes)
 }

@@ -44,6 +44,7 @@ mod paths;
 mod plural;
 mod politeness;
 mod presence;
+mod printable;
 mod progress;
 mod project;
 mod reason;

@@ -1,11 +1,18 @@
 //! Tracing to standard error: a service manager keeps it, a person in a terminal reads it. Ids, lengths and counts only:
-//! never the text of a transcript or a prompt.
+//! never the text of a transcript or a prompt. What stands in a field may be the name of a file, and that of anything: no character of
+//! it acts on the terminal that the log is read in, and an event stays on its line.
 
+use std::fmt;
 use std::io::IsTerminal;
 use std::panic::PanicHookInfo;
 
+use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::field::MakeExt as _;
+use tracing_subscriber::fmt::FormatFields;
+use tracing_subscriber::fmt::format::{FmtSpan, Writer, debug_fn};
+
+use crate::printable::on_one_line;
 
 /// Starts logging at `filter`, such as `info` or `info,remembrancer=debug`; panics are logged, too.
 ///
@@ -15,6 +22,7 @@ pub(crate) fn start(filter: &str) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(filter).map_err(|error| anyhow::anyhow!("log.level = {filter}: {error}"))?;
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .fmt_fields(fields())
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
@@ -26,6 +34,20 @@ pub(crate) fn start(filter: &str) -> anyhow::Result<()> {
     tracing::subscriber::set_global_default(subscriber).ok();
     std::panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// How fields are written: as `name=value`, and the message as it is.
+fn fields() -> impl for<'writer> FormatFields<'writer> + Send + Sync + 'static {
+    debug_fn(write_field).delimited(" ")
+}
+
+fn write_field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
+    let value = format!("{value:?}");
+    let value = on_one_line(&value);
+    match field.name() {
+        "message" => write!(writer, "{value}"),
+        name => write!(writer, "{name}={value}"),
+    }
 }
 
 /// Logs where a thread panicked, and not with which message: that of a slice that missed a character quotes its text.
@@ -61,6 +83,35 @@ mod tests {
         fn flush(&mut self) -> std::io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn what_a_field_holds_acts_on_no_terminal_and_stays_on_its_line() {
+        let log = Log::default();
+        let to = log.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .fmt_fields(fields())
+            .with_writer(move || to.clone())
+            .with_ansi(false)
+            .finish();
+        tracing::subscriber::with_default(subscriber, || {
+            let path = "/home/ada/\u{1b}[2J\u{7}a\nb\u{9b}c\u{202e}.jsonl";
+            let span = tracing::info_span!("reads", %path);
+            let _entered = span.enter();
+            tracing::warn!(%path, quoted = path, debugged = ?std::path::Path::new(path), count = 3, "can't read {path}");
+        });
+        let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        assert!(logged.ends_with('\n') && logged.lines().count() == 1, "{logged:?}");
+        let acts = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!logged.contains(acts), "{logged:?}");
+        assert!(
+            logged.contains("path=/home/ada/\\u001b[2J\\u0007a\\nb\\u009bc\\u202e.jsonl"),
+            "{logged:?}"
+        );
+        assert!(
+            logged.contains("count=3") && logged.contains("can't read /home/ada/"),
+            "{logged:?}"
+        );
     }
 
     #[test]

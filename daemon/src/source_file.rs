@@ -10,13 +10,15 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use fs_err::File;
 use remembrancer_processor::ingest::{
     Advance, Agent, GrowingTurn, LineProblem, ProblemKind, ResumePoint, Shape, SourceInfo, SourceReader, Turn, episodes,
+    plausible_time,
 };
-use remembrancer_schema::{ByteOffset, Layout, NewEpisode, ProblemCount, SourcePosition, SourceUpdate, Unread};
+use remembrancer_schema::{ByteOffset, Layout, NewEpisode, ProblemCount, SourcePosition, SourceUpdate, UnixMillis, Unread};
 
 use beside::beside;
 pub(crate) use place::place_of;
 use seen::Seen;
 
+use crate::clock;
 use crate::scan::{self, Continuity, FileStat, Fingerprints, KnownFile};
 
 /// Bytes read in one step: bounds memory, and how long a live line waits behind a backfill.
@@ -118,6 +120,7 @@ impl SourceFile {
             next: record.len() as u64,
             ..Self::begin(info, stat, 0)
         };
+        session.reader.by(clock::now());
         session.reader.document(record);
         session.taken(info.agent, stat, record, bytes, true)
     }
@@ -190,6 +193,7 @@ impl SourceFile {
             if read == 0 {
                 break;
             }
+            reader.by(clock::now());
             reader.push(&buffer[..read]);
             left -= read as u64;
         }
@@ -265,6 +269,7 @@ impl SourceFile {
         };
         self.next += bytes.len() as u64;
         let at_end = bytes.len() < most;
+        self.reader.by(clock::now());
         match self.shape {
             Shape::Lines => self.reader.push(bytes),
             Shape::Document if at_end => self.reader.document(bytes),
@@ -374,7 +379,13 @@ fn position(prints: Fingerprints, advance: &Advance, read_to: ByteOffset) -> Sou
 }
 
 fn info(agent: Agent, stat: &FileStat) -> SourceInfo {
-    agent.source(&stat.path, stat.mtime, &beside)
+    agent.source(&stat.path, time_of(stat), &beside)
+}
+
+/// When what `stat` describes was written last, as far as that can be: a file that was copied or unpacked may be of any time.
+pub(crate) fn time_of(stat: &FileStat) -> UnixMillis {
+    let now = clock::now();
+    plausible_time(stat.mtime, now).unwrap_or(now)
 }
 
 fn counted(problems: &[LineProblem]) -> Vec<ProblemCount> {

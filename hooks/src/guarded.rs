@@ -223,14 +223,16 @@ mod tests {
 
     #[test]
     fn tc_29_nothing_is_noted_in_a_file_of_others() {
-        for make in [std::os::unix::fs::symlink::<&Path, &Path>, std::fs::hard_link::<&Path, &Path>] {
+        let symlink: fn(&Path, &Path) -> std::io::Result<()> = |from, to| std::os::unix::fs::symlink(from, to);
+        let hard_link: fn(&Path, &Path) -> std::io::Result<()> = |from, to| std::fs::hard_link(from, to);
+        for make in [symlink, hard_link] {
             let (folder, file) = place();
             let victim = folder.path().join("victim");
             std::fs::write(&victim, "a year's work").unwrap();
-            std::fs::create_dir(file.parent().unwrap()).unwrap();
             make(&victim, &file).unwrap();
             assert!(leave(&file, &session("s1")).is_err() && read(&file).is_err());
             assert_eq!(std::fs::read_to_string(&victim).unwrap(), "a year's work");
+            std::fs::remove_file(&file).unwrap();
         }
     }
 }

@@ -43,6 +43,7 @@ pub(crate) use facet::command_key;
 pub use problem::{LineProblem, ProblemKind};
 pub(crate) use redact::after_cut_span;
 pub use redact::{Kinds, REDACTION_VERSION, RULES, Suspects, redact, redact_episode, redact_folder, redact_stored, suspects};
+pub use time::plausible_time;
 pub use turn::{Step, Turn};
 
 use carried::Carried;
@@ -92,6 +93,8 @@ pub struct Advance {
     pub skipped: u64,
     /// Lines too long to be kept whole, in which data was dropped.
     pub shortened: u64,
+    /// Records with a time that they can't have: they got that of the record before, or the file's.
+    pub mistimed: u64,
     /// End of the last whole line.
     pub read: ResumePoint,
     /// Where a restart must begin: the oldest turn that may still grow.
@@ -137,6 +140,11 @@ impl SourceReader {
         });
         let assembler = self.parser.assembler();
         assembler.resume(assembler.carried.clone());
+    }
+
+    /// Tells the reader what time it is, before it is given anything: a record that is dated more than a day later has no time.
+    pub fn by(&mut self, now: UnixMillis) {
+        self.parser.assembler().latest = time::latest(now);
     }
 
     /// Takes the next bytes of the source. A line without its newline waits for the rest.
@@ -187,6 +195,7 @@ impl SourceReader {
             sessions,
             records: std::mem::take(&mut assembler.records),
             shortened: std::mem::take(&mut assembler.shortened),
+            mistimed: std::mem::take(&mut assembler.mistimed),
             skipped: problems.len() as u64,
             problems,
             read: ResumePoint {

@@ -10,6 +10,7 @@
 
 mod deadline;
 mod fence;
+mod hidden;
 
 pub mod embed;
 pub mod eval;

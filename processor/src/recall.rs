@@ -73,7 +73,7 @@ pub use search::{SEARCH_DEPTH, SearchMode, Searched, Sought, search, search_term
 pub use since::{Afterwards, Fate, MOST_COMMITS, Since};
 pub use snippet::{Snippet, snippet};
 pub use support::{SUPPORT_FEATURES, Support};
-pub use untrusted::{clean, importable};
+pub use untrusted::{clean, importable, shown};
 pub use weigh::{WEIGHED, Weighed, Weighing};
 
 use crate::deadline::Deadline;

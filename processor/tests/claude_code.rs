@@ -299,6 +299,31 @@ fn tc_35_times_that_are_none_take_the_one_before() {
 }
 
 #[test]
+fn tc_35_times_that_cannot_be_take_the_one_before_and_are_counted() {
+    let at = |id: &str, time: &str| {
+        let mut record = user(id, &format!("a question of {id}"));
+        record["timestamp"] = json!(time);
+        record
+    };
+    let mut reader = SourceReader::new(&info(), ResumePoint::default());
+    reader.by(UnixMillis(1_772_359_200_000 + 3_600_000));
+    reader.push(&lines(&[
+        at("u0", "1969-12-31T23:59:59Z"),
+        user("u1", "a question in time"),
+        at("u2", "9999-12-31T23:59:59Z"),
+        at("u3", "2099-01-01T00:00:00Z"),
+        at("u4", "1970-01-01T00:00:00Z"),
+        at("u5", "2026-03-02T10:00:00Z"),
+        at("u6", "2026-03-02T11:00:01Z"),
+    ]));
+    let advance = reader.drain();
+    let times: Vec<i64> = advance.turns.iter().map(|turn| turn.started_at.0).collect();
+    let (told, within_a_day) = (1_772_359_200_000, 1_772_445_600_000);
+    assert_eq!(times, [1_700_000_000_000, told, told, told, told, within_a_day, within_a_day]);
+    assert_eq!(advance.mistimed, 5);
+}
+
+#[test]
 fn tc_41_secrets_are_gone_from_every_row() {
     let secret = format!("sk-ant-api03-{}", "aB3d".repeat(8));
     let title = json!({"type": "ai-title", "aiTitle": format!("Using {secret}"), "sessionId": "s1"});

@@ -42,15 +42,14 @@ mod fts_query;
 mod lengths;
 mod postings;
 
-mod query;
-mod write;
-
 mod derived;
 mod foreign;
+mod query;
+mod recovery;
+mod write;
 
 #[cfg(any(test, feature = "testing"))]
 mod audit;
-mod recovery;
 #[cfg(any(test, feature = "testing"))]
 mod states;
 
@@ -91,7 +90,7 @@ pub use rows::{
 };
 pub use sqlite_error::SqliteError;
 #[cfg(any(test, feature = "testing"))]
-pub use states::{damage_index, damage_vectors, make_analysis_older, make_older, note_redaction};
+pub use states::{damage_index, damage_vectors, make_analysis_older, make_older, note_redaction, refuse_project};
 pub use system::{is_same_file, means_gone};
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
 pub use vector_code::bit_code;

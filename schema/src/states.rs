@@ -76,6 +76,23 @@ pub fn damage_index(path: &Path) {
     set_meta(&db, CLEAN_SHUTDOWN, "0").expect("writes");
 }
 
+/// Has the store refuse every episode of the project at `folder` from now on, or of none, as it refuses content that breaks a rule of the schema.
+///
+/// # Panics
+/// Where the store can't be written.
+pub fn refuse_project(path: &Path, folder: Option<&str>) {
+    let db = Connection::open(path).expect("opens");
+    db.execute_batch("DROP TRIGGER IF EXISTS refused").expect("accepts");
+    if let Some(folder) = folder {
+        let refuse = format!(
+            "CREATE TRIGGER refused BEFORE INSERT ON episodes
+             WHEN EXISTS (SELECT 1 FROM projects WHERE id = NEW.project_id AND root = '{folder}')
+             BEGIN SELECT RAISE(ABORT, 'refused'); END"
+        );
+        db.execute_batch(&refuse).expect("refuses");
+    }
+}
+
 /// Cuts the vector of the first episode short, and takes the code of the last one away.
 ///
 /// # Panics

@@ -152,10 +152,11 @@ fn an_evaluation_is_documented_too() {
     let sandbox = sandbox!();
     let set = sandbox.home().join("set");
     fs_err::create_dir_all(set.join("qrels")).unwrap();
-    let lines = |of: &dyn Fn(u32) -> Value| (0..6).map(|number| format!("{}\n", of(number))).collect::<String>();
-    let corpus = lines(&|number| json!({"_id": format!("d{number}"), "title": topic(number).0, "text": topic(number).1}));
-    let queries = lines(&|number| json!({"_id": format!("q{number}"), "text": topic(number).0}));
-    let judged: String = (0..6).map(|number| format!("q{number}\td{number}\t1\n")).collect();
+    let lines = |of: &dyn Fn(u32) -> String| (0..6).map(of).collect::<Vec<_>>().join("\n");
+    let corpus =
+        lines(&|number| json!({"_id": format!("d{number}"), "title": topic(number).0, "text": topic(number).1}).to_string());
+    let queries = lines(&|number| json!({"_id": format!("q{number}"), "text": topic(number).0}).to_string());
+    let judged = lines(&|number| format!("q{number}\td{number}\t1"));
     fs_err::write(set.join("corpus.jsonl"), corpus).unwrap();
     fs_err::write(set.join("queries.jsonl"), queries).unwrap();
     fs_err::write(set.join("qrels/test.tsv"), format!("query-id\tcorpus-id\tscore\n{judged}")).unwrap();

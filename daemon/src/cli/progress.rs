@@ -9,7 +9,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use remembrancer_processor::Deadline;
 
-use super::output::{complain, for_terminal};
+use super::output::complain;
+use crate::printable::for_terminal;
 
 /// How often a plain line is written.
 const EVERY: Duration = Duration::from_secs(5);

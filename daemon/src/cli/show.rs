@@ -3,7 +3,7 @@
 
 use clap::Args;
 use remembrancer_hooks::protocol::Request;
-use remembrancer_processor::recall::clean;
+use remembrancer_processor::recall::shown;
 use serde_json::{Value, json};
 
 use super::ask;
@@ -112,7 +112,7 @@ fn print_episode(episode: &Value, terminal: Terminal) {
     }
     for key in ["prompt", "answer"] {
         let text = episode[key].as_str().unwrap_or_default();
-        say!("\n{key}:\n{}", clean(text));
+        say!("\n{key}:\n{}", shown(text));
     }
     print_other_parts(episode);
     print_neighbours(&episode["neighbours"], terminal);
@@ -149,7 +149,7 @@ fn print_other_parts(episode: &Value) {
         say!(
             "\npart {number} of {count} ({}):\n{}",
             part["id"].as_str().unwrap_or_default(),
-            clean(part["answer"].as_str().unwrap_or_default())
+            shown(part["answer"].as_str().unwrap_or_default())
         );
     }
     if let Some(left) = episode["parts_left_out"].as_u64().filter(|left| *left > 0) {
@@ -194,7 +194,7 @@ fn print_session(found: &Value, terminal: Terminal) {
         say!("");
         write_raw(format_args!("{}\n", terminal.styled(&head, false)));
         for key in ["prompt", "answer"] {
-            let text = clean(turn[key].as_str().unwrap_or_default());
+            let text = shown(turn[key].as_str().unwrap_or_default());
             if !text.is_empty() {
                 say!("{key}:\n{text}");
             }

@@ -10,7 +10,7 @@ use anstyle::{Effects, Style};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::output::for_terminal;
+use crate::printable::for_terminal;
 use crate::system;
 
 /// The width of a terminal that does not tell its own.

@@ -70,6 +70,7 @@ impl Ingest {
             at_end,
         } = step;
         self.setup.progress.count(Count::LineShortened, advance.shortened);
+        self.setup.progress.count(Count::TimeNotTaken, advance.mistimed);
         let mut turns = Vec::with_capacity(episodes.len());
         let mut kept = Vec::with_capacity(episodes.len());
         for (turn, episodes) in advance.turns.into_iter().zip(episodes) {

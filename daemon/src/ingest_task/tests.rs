@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use remembrancer_processor::ingest::Agent;
-use remembrancer_schema::{ForgetTarget, Reader};
+use remembrancer_schema::{ForgetTarget, Reader, refuse_project};
 use rstest::rstest;
 use serde_json::json;
 use tempfile::TempDir;
@@ -240,11 +240,12 @@ fn a_file_that_the_store_refuses_does_not_hold_up_those_stored_with_it() {
     let bad = place.write("bad.jsonl", &turn(1).replace("/srv/shop", "/srv/gone"));
     let good = place.write("good.jsonl", &turn(2));
     let mut ingest = place.start();
-    // As if it had been forgotten since.
-    ingest.projects.insert("/srv/gone".to_owned(), Some(ProjectId(99)));
+    let database = place.folder.path().join("store/memory.db");
+    refuse_project(&database, Some("/srv/gone"));
     ingest.backfill.extend([bad, good]);
     ingest.take_from_backfill().unwrap();
     assert_eq!(place.turns(), [2]);
+    refuse_project(&database, None);
     ingest.take_from_backfill().unwrap();
     assert_eq!(place.turns(), [1, 2]);
     assert_eq!(place.progress.problems(), [""; 0]);

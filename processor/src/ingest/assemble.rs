@@ -19,7 +19,7 @@ use super::problem::{LineProblem, ProblemKind};
 use super::redact::{redact, redact_head};
 use super::tool::Call;
 use super::turn::{Turn, TurnName, short_hash};
-use super::{ResumePoint, SourceInfo, text};
+use super::{ResumePoint, SourceInfo, text, time};
 
 pub(crate) use place::{Place, kept_folder};
 
@@ -91,6 +91,10 @@ pub(crate) struct Assembler {
     pub(crate) records: u64,
     /// Lines in which data was dropped.
     pub(crate) shortened: u64,
+    /// Records with a time that they can't have.
+    pub(crate) mistimed: u64,
+    /// The latest time that a record can have.
+    pub(crate) latest: UnixMillis,
 }
 
 impl Assembler {
@@ -115,6 +119,17 @@ impl Assembler {
             problems: Vec::new(),
             records: 0,
             shortened: 0,
+            mistimed: 0,
+            latest: UnixMillis(i64::MAX),
+        }
+    }
+
+    /// Takes the time of the record being read, as written, for it and for those after it that have none. One that it can't have is
+    /// counted and passed over.
+    pub(crate) fn tell_time(&mut self, written: &str) {
+        match time::parse(written).filter(|at| *at <= self.latest) {
+            Some(at) => self.carried.at = Some(at),
+            None => self.mistimed += u64::from(!written.trim().is_empty()),
         }
     }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::assemble::kept_folder;
 use super::problem::cleaned;
 use super::redact::{redact, redact_folder};
+use super::time;
 
 /// The version of the text.
 const VERSION: u32 = 1;
@@ -72,7 +73,7 @@ impl Carried {
         }
         let read: Read = serde_json::from_str(text).ok().filter(|read: &Read| read.v == VERSION)?;
         Some(Self {
-            at: read.at.map(UnixMillis),
+            at: read.at.and_then(time::plausible),
             copied_until: read.copied_until.map(UnixMillis),
             told: Arc::new(read.told),
         })

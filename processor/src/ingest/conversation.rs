@@ -14,7 +14,7 @@ use super::carried::Carried;
 use super::problem::ProblemKind;
 use super::redact::redact_head;
 use super::tool::{Arguments, Call};
-use super::{ResumePoint, SourceInfo, text, time};
+use super::{ResumePoint, SourceInfo, text};
 
 /// Longest summary of an earlier conversation that is kept, in bytes.
 pub(crate) const SUMMARY_CAP: usize = 8 * 1024;
@@ -72,9 +72,7 @@ impl Conversation {
         self.start = start;
         self.thread.clear();
         written.clone_into(&mut self.written);
-        if let Some(at) = time::parse(written) {
-            self.assembler.carried.at = Some(at);
-        }
+        self.assembler.tell_time(written);
     }
 
     /// Sets the session, unless it is empty.

@@ -10,7 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::origin;
 use super::since::{Afterwards, SINCE_LABEL, Since, since_line};
-use super::untrusted::{clean, importable, with_closed_code};
+use super::untrusted::{importable, shown, with_closed_code};
 use crate::fence::{FENCE_CLOSE, FENCE_OPEN_PREFIX};
 use crate::ingest::redact_episode;
 
@@ -259,7 +259,7 @@ fn is_fact(episode: &EpisodeText) -> bool {
 /// A part of an entry with its `label`, of at most `limit` characters with the line's end; empty where nothing of the text is left.
 fn part(label: &str, text: &str, limit: usize) -> String {
     let fixed = label.chars().count() + " \n".len();
-    let text = marked_off(&clean(text));
+    let text = marked_off(&shown(text));
     let text = cut(&text, limit.saturating_sub(fixed));
     let text = with_closed_code(&text);
     if text.is_empty() {
@@ -348,7 +348,7 @@ fn files_line(episode: &EpisodeText, limit: usize) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    shown(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `text` within `limit` characters: cut at a sentence's end if one lies in the second half, else at a word's, and never

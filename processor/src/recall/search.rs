@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::sync::{PoisonError, RwLock};
 
-use remembrancer_schema::{EpisodeIds, MatchExpression, QueryError, Reader, Scope, UnixMillis, query_terms, terms};
+use remembrancer_schema::{EpisodeIds, MatchExpression, QueryError, Reader, Scope, UnixMillis, query_terms};
 
 use super::coarse::{CodeIndex, Shards};
 use super::fusion::{Fused, fuse};
@@ -87,8 +87,7 @@ pub fn search_text(query: &str) -> String {
 
 /// The terms of a query, as the index has them: stop words too, where there is nothing else.
 pub fn search_terms(text: &str) -> Vec<String> {
-    let content = query_terms(text, MAX_TERMS);
-    if content.is_empty() { terms(text) } else { content }
+    query_terms(text, MAX_TERMS)
 }
 
 /// What is found, best first: the best episode of each turn, [`SEARCH_DEPTH`] episodes a leg at most.

@@ -4,15 +4,15 @@
 //! which no marker of ours and no element of a host's own can be read, in whatever letters it is spelled. The order matters: what
 //! is invisible goes before markers are looked for, since a marker may arise by its going.
 
-mod hidden;
 mod skeleton;
 
 use std::borrow::Cow;
 
-use hidden::visible;
 use skeleton::Skeleton;
 
 use crate::fence::{FENCE_CLOSE, FENCE_OPEN_PREFIX};
+use crate::hidden::visible;
+use crate::ingest::redact;
 
 /// What stands for the opening bracket of an element that is none: it is read as one by nobody.
 const BROKEN: &str = "(";
@@ -29,6 +29,12 @@ pub fn clean(text: &str) -> String {
         }
     }
     lines.join("\n").trim().to_owned()
+}
+
+/// Stored text as people and models are shown it: made safe by [`clean`], and without what the rules of redaction find in it then.
+/// What was stored may be older than the rules, and its cleaning may put together what was apart.
+pub fn shown(text: &str) -> String {
+    redact(&clean(text)).into_owned()
 }
 
 /// Breaks every spelling of our markers and of hosts' elements: the bracket becomes a round one, our own name loses its hyphen.

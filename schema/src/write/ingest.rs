@@ -22,7 +22,7 @@ use super::exclusion::{covers, excluded_paths};
 use super::{Writer, embeddings, forget, index, projects, sources, steer};
 use crate::error::QueryError;
 use crate::ids::{ProjectId, SessionId, SourceId, TurnUid};
-use crate::rows::{IngestBatch, IngestOutcome, NewEpisode, ProjectRef, SessionKey, TurnUpsert};
+use crate::rows::{IngestBatch, IngestOutcome, NewEpisode, ProjectRef, SessionKey, ToldProject, TurnUpsert};
 
 impl Writer {
     /// Stores one pass over one source.
@@ -162,19 +162,22 @@ impl<'a, 't> Pass<'a, 't> {
         };
         let project = match told {
             ProjectRef::Known(project) => *project,
-            ProjectRef::Told(told) => match self.projects.get(told.keys.as_slice()) {
-                Some(project) => *project,
-                None => {
-                    let project = projects::resolve(self.db, &told.keys, &told.name, Some(&told.root), self.batch.now)?;
-                    self.projects.insert(&told.keys, project);
-                    project
-                }
-            },
+            ProjectRef::Told(told) => self.told_project(told)?,
         };
         if !self.outcome.projects.contains(&project) {
             self.outcome.projects.push(project);
         }
         Ok(Some(project))
+    }
+
+    /// The project that this tells of, looked for or made once a pass.
+    fn told_project(&mut self, told: &'a ToldProject) -> rusqlite::Result<ProjectId> {
+        if let Some(project) = self.projects.get(told.keys.as_slice()) {
+            return Ok(*project);
+        }
+        let project = projects::resolve(self.db, &told.keys, &told.name, Some(&told.root), self.batch.now)?;
+        self.projects.insert(&told.keys, project);
+        Ok(project)
     }
 
     fn episode(

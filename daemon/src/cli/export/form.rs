@@ -1,16 +1,18 @@
 //! An episode as a line of JSON, and as Markdown. In goes what is stored, out comes text that ends with a newline.
 
-use remembrancer_processor::recall::clean;
+use remembrancer_processor::recall::shown;
 use remembrancer_schema::{Importance, StoredEpisode};
 use serde_json::json;
 
 use crate::control::rfc3339;
 use crate::plural::counted;
+use crate::printable::for_terminal;
 
 /// The version of the lines; a member may be added without a new one.
 const VERSION: u32 = 1;
 
-/// One JSON object and a newline. JSON escapes control characters, so that a text is on one line and comes back as it is stored.
+/// One JSON object and a newline. What acts on a terminal or ends a line is escaped, so that a text is on one line, does nothing where
+/// it is shown, and comes back as it is stored.
 pub(super) fn json_line(episode: &StoredEpisode) -> String {
     let text = &episode.text;
     let uses: Vec<_> = episode
@@ -57,7 +59,7 @@ pub(super) fn json_line(episode: &StoredEpisode) -> String {
         "excluded": episode.hidden,
         "embedding_model": episode.embedding_model,
     });
-    format!("{line}\n")
+    format!("{}\n", for_terminal(&line.to_string()))
 }
 
 /// A section for people. The texts are quoted line by line, so that nothing in them is taken for a heading of ours, and hold no
@@ -99,7 +101,7 @@ pub(super) fn markdown(episode: &StoredEpisode) -> String {
         }
     }
     for (title, said) in [("Asked", &text.prompt), ("Answer", &text.answer)] {
-        let said = clean(said);
+        let said = shown(said);
         if !said.is_empty() {
             lines.extend([String::new(), format!("{title}:"), String::new()]);
             lines.extend(said.lines().map(|line| format!("> {line}").trim_end().to_owned()));
@@ -113,7 +115,7 @@ fn importance(importance: Importance) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    shown(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -170,10 +172,11 @@ mod tests {
 
     #[test]
     fn a_line_is_one_line_and_comes_back_as_it_is_stored() {
-        let (prompt, answer) = ("one\n\u{1b}[2Jtwo\u{202e}\r", "\u{2028}\"quoted\"\\\u{0}");
+        let (prompt, answer) = ("one\n\u{1b}[2Jtwo\u{202e}\r\u{9b}2J\u{85}", "\u{2028}\"quoted\"\\\u{0}");
         let line = json_line(&episode(prompt, answer));
         assert_eq!(line.matches('\n').count(), 1);
-        assert!(line.ends_with('\n') && !line.contains('\u{1b}'));
+        let acts = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{202e}');
+        assert!(line.ends_with('\n') && !line.contains(acts), "{line:?}");
         let value: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(
             (value["prompt"].as_str(), value["answer"].as_str()),

@@ -92,9 +92,7 @@ impl ClaudeCode {
     fn read(&mut self, record: &Record<'_>, start: ResumePoint) {
         self.assembler.records += 1;
         self.assembler.carried.tell_version(record.version.as_str());
-        if let Some(at) = time::parse(record.timestamp.as_str()) {
-            self.assembler.carried.at = Some(at);
-        }
+        self.assembler.tell_time(record.timestamp.as_str());
         if self.is_copy(record) {
             return;
         }

@@ -156,6 +156,8 @@ const CONTEXTS: &[(&str, &str)] = &[
     ("brackets", "it was leaked ({})"),
     ("log", "2026-03-01T10:00:00Z WARN refused id={} status=403"),
     ("list", "- {}\n- another"),
+    ("bold", "it is **{}**, I think"),
+    ("table", "| what | which |\n|---|---|\n| it | {} |"),
     ("query", "GET https://api.example.org/v1/orders?after={}&page=2"),
 ];
 /// Where a secret stands beside its name.
@@ -173,6 +175,11 @@ const NAMED_CONTEXTS: &[(&str, &str)] = &[
     ("flag", "shop login --token {} --region eu"),
     ("log", "2026-03-01T10:00:00Z WARN refused credentials={} status=403"),
     ("query", "GET https://api.example.org/v1/orders?token={}&page=2"),
+    ("powershell", "$env:SHOP_TOKEN = \"{}\""),
+    ("below", "password:\n  \"{}\"\nport: 5432"),
+    ("block", "api_key: |\n  {}\nport: 5432"),
+    ("csv", "user,password\nada,{}"),
+    ("bold name", "- **password:** {}"),
 ];
 /// Passwords as a URL may hold them, and where.
 const PASSWORDS: &[(&str, &str)] = &[

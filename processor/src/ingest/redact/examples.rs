@@ -3,6 +3,7 @@
 //!
 //! No secret stands here, real or made up: `{A36}` is filled in when a test runs, with 36 characters of the class `A`.
 
+mod everyday;
 mod services;
 mod shaped;
 #[cfg(test)]
@@ -44,7 +45,13 @@ const fn of(
 
 /// One of each rule, in the order of the rules.
 fn all() -> Vec<&'static Example> {
-    let tables = [shaped::EXAMPLES, tokens::EXAMPLES, services::EXAMPLES, written::EXAMPLES];
+    let tables = [
+        shaped::EXAMPLES,
+        tokens::EXAMPLES,
+        services::EXAMPLES,
+        written::EXAMPLES,
+        everyday::EXAMPLES,
+    ];
     tables.into_iter().flatten().collect()
 }
 
@@ -78,6 +85,11 @@ const CLASSES: &[(char, &str, &str)] = &[
         'w',
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-",
         "characters of base64 for URLs",
+    ),
+    (
+        's',
+        "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+        "characters of base58",
     ),
 ];
 

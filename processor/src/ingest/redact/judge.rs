@@ -235,7 +235,7 @@ fn looks_random(value: &str) -> bool {
 }
 
 /// Not a placeholder, a variable or code.
-fn is_value(value: &str) -> bool {
+pub(super) fn is_value(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     value.len() >= 3
         && !value.starts_with(['\\', '$', '<', '{', '%', '[', '(', '*', '&', '#', '@', '~', '|'])
@@ -273,7 +273,7 @@ fn is_base64(value: &str) -> bool {
             .all(|piece| !piece.chars().all(char::is_alphabetic) || piece.len() < 6)
 }
 
-fn is_code_or_path(value: &str) -> bool {
+pub(super) fn is_code_or_path(value: &str) -> bool {
     value.contains("::") || value.contains("://") || value.starts_with('.') || is_path(value) || value.ends_with("()")
 }
 
@@ -298,11 +298,11 @@ fn is_numbered_word(value: &str) -> bool {
         && stem.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
 }
 
-fn mixes_digits(value: &str) -> bool {
+pub(super) fn mixes_digits(value: &str) -> bool {
     value.bytes().any(|byte| byte.is_ascii_digit()) && value.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-fn mixes_case(value: &str) -> bool {
+pub(super) fn mixes_case(value: &str) -> bool {
     value.bytes().any(|byte| byte.is_ascii_lowercase()) && value.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 

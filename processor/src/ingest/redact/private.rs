@@ -7,10 +7,11 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-/// What stands in the place of a span.
-const PLACEHOLDER: &str = "[redacted:private]";
-const OPENING: &str = "<private";
-const CLOSING: &str = "</private";
+use super::view::{Cut, View};
+
+/// What is said in the place of a span.
+const KIND: &str = "private";
+const NAME: &[u8] = b"private";
 /// Bytes in which an opening tag ends, attributes and all; what goes on longer is text that begins like one.
 const MAX_TAG: usize = 256;
 
@@ -20,16 +21,11 @@ struct Tag {
     opens: bool,
 }
 
-/// `text` with every private span replaced; borrowed if there is none.
-pub(super) fn redact_private(text: &str) -> Cow<'_, str> {
-    redact_private_after(text, 0).0
-}
-
-/// The same of a text that goes on where another ended: `depth` spans were open there, and what closes them stands here or in what
+/// The private spans of a text that goes on where another ended: `depth` were open there, and what closes them stands here or in what
 /// follows. Also gives how many are open at the end of this one. What was open before has its placeholder there, and none here.
-pub(crate) fn redact_private_after(text: &str, depth: usize) -> (Cow<'_, str>, usize) {
-    let mut changed = String::new();
-    let mut kept_to = 0;
+pub(super) fn spans(text: &str, depth: usize) -> (Vec<Cut>, usize) {
+    let kind = |begins: Option<usize>| begins.map(|_| KIND);
+    let mut cuts = Vec::new();
     let (mut depth, mut opened_at) = (depth, None);
     for tag in tags(text) {
         if tag.opens {
@@ -40,24 +36,28 @@ pub(crate) fn redact_private_after(text: &str, depth: usize) -> (Cow<'_, str>, u
         } else if depth > 0 {
             depth -= 1;
             if depth == 0 {
-                if let Some(opened_at) = opened_at {
-                    replace(&mut changed, &text[kept_to..opened_at]);
-                }
-                kept_to = tag.range.end;
+                cuts.push(Cut {
+                    range: opened_at.unwrap_or(0)..tag.range.end,
+                    kind: kind(opened_at.take()),
+                });
             }
         }
     }
     if depth > 0 {
-        if let Some(opened_at) = opened_at {
-            replace(&mut changed, &text[kept_to..opened_at]);
-        }
-        return (Cow::Owned(changed), depth);
+        cuts.push(Cut {
+            range: opened_at.unwrap_or(0)..text.len(),
+            kind: kind(opened_at),
+        });
     }
-    if kept_to == 0 {
-        return (Cow::Borrowed(text), 0);
-    }
-    changed.push_str(&text[kept_to..]);
-    (Cow::Owned(changed), 0)
+    (cuts, depth)
+}
+
+/// `text` without the private spans of it, as [`spans`] tells them, in whatever way its tags are spelled.
+pub(crate) fn redact_private_after(text: &str, depth: usize) -> (Cow<'_, str>, usize) {
+    let mut view = View::read(text);
+    let (cuts, open) = spans(view.text(), depth);
+    view.take_out(&cuts);
+    (view.restored(), open)
 }
 
 /// The texts of one message, in order, without what is private: a span may be opened in one and closed in another.
@@ -72,16 +72,12 @@ pub(crate) fn redact_private_across<'t>(texts: &[&'t str]) -> Vec<Cow<'t, str>> 
     redacted
 }
 
-fn replace(changed: &mut String, kept: &str) {
-    changed.push_str(kept);
-    changed.push_str(PLACEHOLDER);
-}
-
 /// Of the tail of a text that was cut: what is no part of a span that began in what was cut away.
 pub(crate) fn after_cut_span(tail: &str) -> &str {
     // Each closing tag that closes more than the tail has opened belongs to what came before.
+    let view = View::read(tail);
     let (mut depth, mut unopened_to) = (0_usize, 0);
-    for tag in tags(tail) {
+    for tag in tags(view.text()) {
         if tag.opens {
             depth += 1;
         } else if depth > 0 {
@@ -90,43 +86,71 @@ pub(crate) fn after_cut_span(tail: &str) -> &str {
             unopened_to = tag.range.end;
         }
     }
-    &tail[unopened_to..]
+    &tail[view.place(unopened_to)..]
 }
 
 fn tags(text: &str) -> impl Iterator<Item = Tag> {
     memchr_iter(b'<', text.as_bytes()).filter_map(move |start| tag(text, start))
 }
 
-/// The name that a tag begins with, if `rest` begins with one, and whether it opens a span.
-fn name_of_tag(rest: &[u8]) -> Option<(&'static str, bool)> {
-    let begins = |name: &str| {
-        rest.get(..name.len())
-            .is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()))
+/// What a tag begins with.
+struct Opening {
+    /// Bytes up to the end of its name.
+    bytes: usize,
+    /// Whether it opens a span.
+    opens: bool,
+    /// Whether there are blanks before its name, as no program writes it: then nothing else may stand in it.
+    is_spaced: bool,
+}
+
+/// The opening of a tag, if `rest` begins with one.
+fn opening(rest: &[u8]) -> Option<Opening> {
+    let blanks = |from: usize| {
+        rest[from..]
+            .iter()
+            .take(MAX_TAG)
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count()
     };
-    let (name, opens) = [(OPENING, true), (CLOSING, false)]
-        .into_iter()
-        .find(|(name, _)| begins(name))?;
-    let ends = rest
-        .get(name.len())
-        .is_none_or(|byte| byte.is_ascii_whitespace() || *byte == b'>');
-    ends.then_some((name, opens))
+    let slash = 1 + blanks(1);
+    let opens = rest.get(slash) != Some(&b'/');
+    let name = if opens { slash } else { slash + 1 + blanks(slash + 1) };
+    let end = name + NAME.len();
+    if !rest.get(name..end)?.eq_ignore_ascii_case(NAME) {
+        return None;
+    }
+    let is_spaced = name > if opens { 1 } else { 2 };
+    let ends = match rest.get(end) {
+        Some(byte) => byte.is_ascii_whitespace() || *byte == b'>',
+        None => !is_spaced,
+    };
+    ends.then_some(Opening {
+        bytes: end,
+        opens,
+        is_spaced,
+    })
 }
 
 /// The tag at `start`, if one begins there. `<private/>` has nothing in it, and is none.
 fn tag(text: &str, start: usize) -> Option<Tag> {
     let rest = &text.as_bytes()[start..];
-    let (name, opens) = name_of_tag(rest)?;
-    let rest = &rest[name.len()..];
-    let length = match rest.iter().take(MAX_TAG).position(|byte| matches!(byte, b'>' | b'<')) {
+    let Opening { bytes, opens, is_spaced } = opening(rest)?;
+    let rest = &rest[bytes..];
+    let end = rest.iter().take(MAX_TAG).position(|byte| matches!(byte, b'>' | b'<'));
+    let length = match end {
+        _ if is_spaced => {
+            let end = end.filter(|end| rest[*end] == b'>' && rest[..*end].iter().all(u8::is_ascii_whitespace))?;
+            end + 1
+        }
         // Another tag cuts this one short, and what opened stays open. Without this it would be one once the other is taken out.
-        Some(end) if rest[end] == b'<' && name_of_tag(&rest[end..]).is_some() => end,
+        Some(end) if rest[end] == b'<' && opening(&rest[end..]).is_some() => end,
         Some(end) if rest[end] == b'<' => return None,
         Some(end) if opens && end > 0 && rest[end - 1] == b'/' => return None,
         Some(end) => end + 1,
         None if rest.len() <= MAX_TAG => rest.len(),
         None => return None,
     };
-    let end = start + name.len() + length;
+    let end = start + bytes + length;
     Some(Tag {
         range: start..end,
         opens,
@@ -140,6 +164,10 @@ mod tests {
 
     use super::*;
     use crate::ingest::redact;
+
+    fn redact_private(text: &str) -> Cow<'_, str> {
+        redact_private_after(text, 0).0
+    }
 
     #[rstest]
     #[case::nothing("a < b and private > c", "a < b and private > c")]
@@ -163,6 +191,16 @@ mod tests {
     #[case::empty("a <private></private> b", "a [redacted:private] b")]
     #[case::nothing_in_it("a <private/> b", "a <private/> b")]
     #[case::another_word("a <privateer>b</privateer>", "a <privateer>b</privateer>")]
+    #[case::spaced("a < private >SECRET</ private > b", "a [redacted:private] b")]
+    #[case::spaced_on_lines("a <\nprivate\n>SECRET< / private> b", "a [redacted:private] b")]
+    #[case::spaced_and_cut("a < private", "a < private")]
+    #[case::a_comparison("if a < private && b > c", "if a < private && b > c")]
+    #[case::entities("a &lt;private&gt;SECRET&lt;/private&gt; b", "a [redacted:private] b")]
+    #[case::entities_by_number("a &#60;private&#x3e;SECRET&#x3C;/private&gt; b", "a [redacted:private] b")]
+    #[case::json("a \\u003cprivate\\u003eSECRET\\u003c/private\\u003e b", "a [redacted:private] b")]
+    #[case::in_a_url("a=%3Cprivate%3ESECRET%3C/private%3E&b", "a=[redacted:private]&b")]
+    #[case::zero_width("a <pri\u{200b}vate>SECRET</priv\u{ad}ate> b", "a [redacted:private] b")]
+    #[case::an_escape_sequence("a <\u{1b}[1mprivate>SECRET</private\u{1b}[0m> b", "a [redacted:private] b")]
     #[case::cut_by_another("a <private <private>SECRET</private> SECRET", "a [redacted:private]")]
     #[case::cut_by_its_end("a <private note </private> b", "a [redacted:private] b")]
     #[case::cut_by_several(

@@ -3,6 +3,7 @@
 //! exact ones stand first. A find is judged by [`super::judge`].
 
 use super::judge::{Found, always, is_azure_secret, looks_like_a_secret, mixes_letters_and_digits};
+use super::typed::is_manifest;
 
 /// One kind of secret.
 pub(super) struct Rule {
@@ -73,6 +74,13 @@ pub(super) const SHAPED: &[Rule] = &[
         &["Private-Lines:"],
         r"(?s)Private-Lines: \d+(?:\s|\\r|\\n).*?(?:Private-(?:MAC|Hash): ?[0-9a-f]{40,64}|\z)",
     ),
+    // A key whose head was cut away.
+    exact(
+        "pem-key-end",
+        "private-key",
+        &["-----END"],
+        r"(?P<secret>(?:[A-Za-z0-9+/=]{24,}(?:\s|\\r|\\n){1,8})+(?:[A-Za-z0-9+/=]{1,76}(?:\s|\\r|\\n){1,8})?-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----)",
+    ),
     // "-----BEGIN " of each kind of private key in base64, as kubeconfigs hold it; a certificate begins otherwise.
     exact(
         "pem-key-in-base64",
@@ -99,7 +107,7 @@ pub(super) const SHAPED: &[Rule] = &[
         "aws-key",
         "aws-key",
         &["AKIA", "ASIA", "ABIA", "ACCA"],
-        r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b",
+        r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b",
     ),
     exact(
         "aws-session-token",
@@ -107,12 +115,12 @@ pub(super) const SHAPED: &[Rule] = &[
         &["IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz"],
         r"\b(?:IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz)[A-Za-z0-9+/=%]{60,}",
     ),
-    exact("gcp-key", "gcp-key", &["AIza"], r"\bAIza[0-9A-Za-z_-]{35}"),
+    exact("gcp-key", "gcp-key", &["AIza"], r"AIza[0-9A-Za-z_-]{35}"),
     exact(
         "gcp-token",
         "gcp-token",
         &["ya29.", "GOCSPX-", "1//0", "4/0A"],
-        r"\b(?:ya29\.[0-9A-Za-z_-]{20,}|GOCSPX-[0-9A-Za-z_-]{20,}|1//0[0-9A-Za-z_-]{30,}|4/0A[0-9A-Za-z_-]{40,})",
+        r"(?:ya29\.|GOCSPX-)[0-9A-Za-z_-]{20,}|\b(?:1//0[0-9A-Za-z_-]{30,}|4/0A[0-9A-Za-z_-]{40,})",
     ),
     exact(
         "firebase-server-key",
@@ -145,7 +153,7 @@ pub(super) const SHAPED: &[Rule] = &[
         "github-token",
         "github-token",
         &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
-        r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})",
+        r"(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,})",
     ),
     exact(
         "gitlab-token",
@@ -166,14 +174,14 @@ pub(super) const SHAPED: &[Rule] = &[
             "glwt-",
             "GR1348941",
         ],
-        r"\b(?:gl(?:pat|dt|rt|rtr|cbt|ptt|oas|ft|imt|agent|soat|ffct|wt)-[A-Za-z0-9_.-]{20,}|GR1348941[A-Za-z0-9_-]{20})",
+        r"(?:gl(?:pat|dt|rt|rtr|cbt|ptt|oas|ft|imt|agent|soat|ffct|wt)-[A-Za-z0-9_.-]{20,}|GR1348941[A-Za-z0-9_-]{20})",
     ),
-    exact("anthropic-key", "anthropic-key", &["sk-ant-"], r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
+    exact("anthropic-key", "anthropic-key", &["sk-ant-"], r"sk-ant-[A-Za-z0-9_-]{20,}"),
     exact(
         "openai-project-key",
         "openai-key",
         &["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-v1-"],
-        r"\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}|or-v1-[a-f0-9]{60,})",
+        r"(?:sk-(?:proj|svcacct)|\bsk-admin)-[A-Za-z0-9_-]{40,}|sk-or-v1-[a-f0-9]{60,}",
     ),
     judged(
         "openai-key",
@@ -182,14 +190,14 @@ pub(super) const SHAPED: &[Rule] = &[
         r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}",
         mixes_letters_and_digits,
     ),
-    exact("huggingface-token", "huggingface-token", &["hf_"], r"\bhf_[A-Za-z0-9]{30,}\b"),
+    exact("huggingface-token", "huggingface-token", &["hf_"], r"hf_[A-Za-z0-9]{30,}\b"),
     exact(
         "slack-token",
         "slack-token",
         &[
             "xoxb-", "xoxa-", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xoxo-", "xoxe", "xapp-", "xwfp-",
         ],
-        r"\b(?:xox[abcdoprs]|xoxe(?:\.xox[bp])?|xapp|xwfp)-[A-Za-z0-9%-]{10,}",
+        r"(?:xox[abcdoprs]|xoxe(?:\.xox[bp])?|xapp|xwfp)-[A-Za-z0-9%-]{10,}",
     ),
     exact(
         "slack-webhook",
@@ -223,7 +231,7 @@ pub(super) const SHAPED: &[Rule] = &[
         &[
             "sk_live_", "sk_test_", "rk_live_", "rk_test_", "pk_live_", "pk_test_", "sk_prod_", "rk_prod_", "whsec_",
         ],
-        r"\b(?:[srp]k_(?:live|test|prod)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{20,})",
+        r"\b[srp]k_(?:live|test|prod)_[A-Za-z0-9]{10,}|[srp]k_(?:live|test|prod)_[A-Za-z0-9]{24,}|whsec_[A-Za-z0-9+/=]{20,}",
     ),
     exact(
         "braintree-token",
@@ -241,9 +249,9 @@ pub(super) const SHAPED: &[Rule] = &[
         "npm-token",
         "npm-token",
         &["npm_", "_authToken", "_auth"],
-        r"\bnpm_[A-Za-z0-9]{30,}\b|_auth(?:Token)?=(?P<secret>[^\s$\x22\x27]{8,})",
+        r"npm_[A-Za-z0-9]{30,}\b|_auth(?:Token)?=(?P<secret>[^\s$\x22\x27]{8,})",
     ),
-    exact("pypi-token", "pypi-token", &["pypi-AgE"], r"\bpypi-AgE[A-Za-z0-9_-]{40,}"),
+    exact("pypi-token", "pypi-token", &["pypi-AgE"], r"pypi-AgE[A-Za-z0-9_-]{40,}"),
     exact("twilio-key", "twilio-key", &["SK"], r"\bSK[0-9a-f]{32}\b"),
     exact(
         "telegram-token",
@@ -261,7 +269,7 @@ pub(super) const SHAPED: &[Rule] = &[
         "vault-token",
         "service-token",
         &["hvs.", "hvb.", "hvr."],
-        r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}",
+        r"hv[sbr]\.[A-Za-z0-9_-]{20,}",
     ),
     exact(
         "terraform-token",
@@ -273,13 +281,13 @@ pub(super) const SHAPED: &[Rule] = &[
         "doppler-token",
         "service-token",
         &["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."],
-        r"\bdp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{30,}",
+        r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{30,}",
     ),
     exact(
         "dynatrace-token",
         "service-token",
         &["dt0c01."],
-        r"\bdt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}",
+        r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}",
     ),
     exact(
         "mapbox-token",
@@ -310,6 +318,79 @@ pub(super) const SHAPED: &[Rule] = &[
         "jwt",
         "jwt",
         &["eyJ"],
-        r"\beyJ[A-Za-z0-9_-]{8,}(?:\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?|(?:\.[A-Za-z0-9_-]+){4}|\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]{10,}){3})",
+        r"eyJ[A-Za-z0-9_-]{8,}(?:\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?|(?:\.[A-Za-z0-9_-]+){4}|\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]{10,}){3})",
+    ),
+    // What crypt(3), htpasswd, LDAP and frameworks of the web keep of a password.
+    exact(
+        "password-hash",
+        "password-hash",
+        &[
+            "$1$",
+            "$5$",
+            "$6$",
+            "$y$",
+            "$7$",
+            "$gy$",
+            "$apr1$",
+            "$2a$",
+            "$2b$",
+            "$2x$",
+            "$2y$",
+            "$argon2",
+            "$scrypt$",
+            "{SHA",
+            "{SSHA",
+            "{CRYPT}",
+            "pbkdf2_sha",
+            "pbkdf2:sha",
+            "scrypt:",
+            "$1\\$",
+            "$5\\$",
+            "$6\\$",
+            "$y\\$",
+            "$apr1\\$",
+            "$2a\\$",
+            "$2b\\$",
+            "$2y\\$",
+        ],
+        r"\$(?:1|apr1)\\?\$[./A-Za-z0-9]{1,8}\\?\$[./A-Za-z0-9]{22}|\$[56]\\?\$(?:rounds=\d{1,9}\\?\$)?[^\s$:]{1,16}\$[./A-Za-z0-9]{43,86}|\$2[abxy]\\?\$\d\d\\?\$[./A-Za-z0-9]{53}|\$(?:y|7|gy)\\?\$[./A-Za-z0-9]{1,20}\\?\$[./A-Za-z0-9]{0,86}\\?\$[./A-Za-z0-9]{43}|\$argon2(?:id|i|d)\$(?:v=\d+\$)?m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]{8,}\$[A-Za-z0-9+/]{16,}|\$scrypt\$ln=\d+,r=\d+,p=\d+\$[A-Za-z0-9+/.]{8,}\$[A-Za-z0-9+/.]{20,}|\{S?SHA(?:256|384|512)?\}[A-Za-z0-9+/]{27,}={0,2}|\{CRYPT\}[./A-Za-z0-9]{13}\b|\bpbkdf2_sha\d+\$\d+\$[A-Za-z0-9]{4,}\$[A-Za-z0-9+/]{27,}={0,2}|\bpbkdf2:sha\d+:\d+\$[A-Za-z0-9]{4,}\$[0-9a-f]{40,}|\bscrypt:\d+:\d+:\d+\$[A-Za-z0-9]{4,}\$[0-9a-f]{40,}",
+    ),
+    // Of Bitcoin in the form for import, and extended ones.
+    judged(
+        "wallet-key",
+        "private-key",
+        &[
+            "5H", "5J", "5K", "Kw", "Kx", "Ky", "Kz", "L1", "L2", "L3", "L4", "L5", "xprv", "yprv", "zprv", "tprv",
+        ],
+        r"\b(?:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|(?:K[w-z]|L[1-5])[1-9A-HJ-NP-Za-km-z]{50}|[xyzt]prv[1-9A-HJ-NP-Za-km-z]{107,108})\b",
+        looks_like_a_secret,
+    ),
+    judged(
+        "kubernetes-secret",
+        "kubernetes-secret",
+        &["Secret"],
+        r"(?m)^[ \t]*(?:-[ \t]+)?kind:[ \t]*[\x22\x27]?Secret[\x22\x27]?[ \t]*\r?\n(?:(?:[^\n-][^\n]*|-[^\n-][^\n]*)?\n){0,60}?[ \t]*(?:data|stringData):[ \t]*\r?\n[ \t]+(?P<secret>[^\s\[][^\n]*(?:\n[ \t]+[^\n]+)*)",
+        is_manifest,
+    ),
+    judged(
+        "kubernetes-secret-before-its-kind",
+        "kubernetes-secret",
+        &["Secret"],
+        r"(?m)^[ \t]*(?:data|stringData):[ \t]*\r?\n[ \t]+(?P<secret>[^\s\[][^\n]*(?:\n[ \t]+[^\n]+)*?)\n[ \t]*kind:[ \t]*[\x22\x27]?Secret\b",
+        is_manifest,
+    ),
+    judged(
+        "kubernetes-secret-in-json",
+        "kubernetes-secret",
+        &["Secret"],
+        r#""kind\\{0,3}"\s*:\s*\\{0,3}"Secret\\{0,3}"[^{}]*(?:"metadata\\{0,3}"\s*:\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}[^{}]*)?"(?:data|stringData)\\{0,3}"\s*:\s*\{\s*(?P<secret>[^{}\s\[][^{}]+)\}"#,
+        is_manifest,
+    ),
+    judged(
+        "kubernetes-secret-in-json-before-its-kind",
+        "kubernetes-secret",
+        &["Secret"],
+        r#""(?:data|stringData)\\{0,3}"\s*:\s*\{\s*(?P<secret>[^{}\s\[][^{}]+)\}[^{}]*"kind\\{0,3}"\s*:\s*\\{0,3}"Secret\\{0,3}""#,
+        is_manifest,
     ),
 ];

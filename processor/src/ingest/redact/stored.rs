@@ -10,7 +10,7 @@ use super::{redact, redact_folder};
 pub fn redact_episode(episode: &mut EpisodeText) {
     let facets = &mut episode.facets;
     let lists = [&mut facets.files, &mut facets.commands, &mut facets.errors, &mut facets.tools];
-    for text in [&mut episode.prompt, &mut episode.answer]
+    for text in [&mut episode.prompt, &mut episode.answer, &mut episode.session]
         .into_iter()
         .chain(lists.into_iter().flatten())
         .chain(episode.project_name.as_mut())
@@ -22,10 +22,11 @@ pub fn redact_episode(episode: &mut EpisodeText) {
     }
 }
 
-/// As [`redact_episode`], of all that is stored of an episode: branch, title, and what its project is known by.
+/// As [`redact_episode`], of all that is stored of an episode: branch, titles, other sessions, and what its project is known by.
 pub fn redact_stored(episode: &mut StoredEpisode) {
     redact_episode(&mut episode.text);
-    for words in episode.git_branch.iter_mut().chain(&mut episode.session_title) {
+    let words = episode.git_branch.iter_mut().chain(&mut episode.session_title);
+    for words in words.chain(&mut episode.also_in) {
         replace(words, redact);
     }
     if let Some(folder) = &mut episode.project_root {

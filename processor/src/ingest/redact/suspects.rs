@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::judge::{Found, is_given, mixes_letters_and_digits};
-use super::{COMPILED, SEARCHED, is_placeholder, present, redact, secret};
+use super::redact;
+use super::search::{is_placeholder, present};
 
 /// How many of each kind, by the name that a placeholder would have.
 pub type Kinds = BTreeMap<String, u64>;
@@ -75,18 +76,11 @@ fn added(before: &Kinds, after: &Kinds) -> Kinds {
 
 /// What rules meet in a text that holds nothing more for them to take out. One place counts once, whatever meets it.
 fn nearly(text: &str) -> Kinds {
-    let present = present(text);
     let (mut seen, mut kinds) = (BTreeSet::new(), Kinds::new());
-    for rule in (0..SEARCHED)
-        .filter(|number| present[*number])
-        .map(|number| &COMPILED.searched[number])
-    {
-        for found in rule.pattern.captures_iter(text) {
-            let place = secret(&found);
-            let value = &text[place.clone()];
-            let suffix = found.name("suffix").map_or("", |suffix| suffix.as_str());
-            if !(rule.is_secret)(&Found { value, suffix }) && is_nearly(value) && seen.insert(place.start) {
-                *kinds.entry(rule.kind.to_owned()).or_default() += 1;
+    for rule in present(text) {
+        for place in rule.let_pass(text) {
+            if is_nearly(&text[place.clone()]) && seen.insert(place.start) {
+                *kinds.entry(rule.kind().to_owned()).or_default() += 1;
             }
         }
     }

@@ -15,11 +15,20 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// A pattern of the whole token.
+    /// A pattern of the whole token. A beginning that tells by itself may stand behind a letter, too.
     pub(super) fn pattern(&self) -> String {
-        let begins: Vec<String> = self.begins.iter().map(|begin| regex::escape(begin)).collect();
-        format!(r"\b(?:{})(?:{})", begins.join("|"), self.rest)
+        let begins: Vec<String> = self.begins.iter().map(|begin| bordered(begin)).collect();
+        format!(r"(?:{})(?:{})", begins.join("|"), self.rest)
     }
+}
+
+/// Beginnings that words end with.
+const ENDS_OF_WORDS: &[&str] = &["key-", "sdk-", "live_", "secret_", "nfo_"];
+
+fn bordered(begin: &str) -> String {
+    let tells = begin.len() >= 4 && begin.ends_with(['_', '-', '.']) && !ENDS_OF_WORDS.contains(&begin);
+    let border = if tells { "" } else { r"\b" };
+    border.to_owned() + &regex::escape(begin)
 }
 
 /// The kinds of [`TOKENS`]. Tokens of one kind are searched together.

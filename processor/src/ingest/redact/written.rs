@@ -5,9 +5,19 @@ use super::judge::{
     looks_like_a_secret,
 };
 use super::rules::{Rule, exact, judged};
+use super::typed::{is_pass, is_phrase, is_raw_in_a_url};
+
+/// A pattern of [`NAMES`].
+macro_rules! names {
+    () => {
+        r"(?:secret|token|passw(?:or)?d?|pwd|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|encryption_key|signing_key|credentials?|account_?key|client_key|master_key|service_key|connection_string|session_key|app(?:lication)?[_-]key|subscription[_-]key|license_key|pre_?shared_?key|_psk|[_-]pass)"
+    };
+}
+
+pub(super) use names;
 
 /// Words in the name of a variable, field or header that hold a secret.
-const NAMES: &[&str] = &[
+pub(super) const NAMES: &[&str] = &[
     "secret",
     "token",
     "passw",
@@ -188,11 +198,19 @@ pub(super) const WRITTEN: &[Rule] = &[
         r#"\s(?:-u|--user|--proxy-user)[ =]+["']?[^\s:"'$]{1,60}:(?P<secret>[^\s"'$]{4,80})"#,
         is_login,
     ),
+    // Before the rule of well-formed ones, which ends at the first sign that a URL would have escaped.
+    judged(
+        "url-password-unescaped",
+        "url-password",
+        &["://"],
+        r"(?i)\b(?:postgres(?:ql)?|mysql2?|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|clickhouse|cockroachdb|oracle|ldaps?|smtps?|imaps?|ftps?|sftp)(?:\+[a-z0-9]+)?://[^\s/:@\x22\x27<>\[\]]{0,80}:(?P<secret>[^\s\x22\x27<>,]{0,120}[/@?#][^\s\x22\x27<>,]{0,120})@[A-Za-z0-9\[]",
+        is_raw_in_a_url,
+    ),
     judged(
         "url-password",
         "url-password",
         &["://"],
-        r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\x22\x27<>\[\]]{0,80}:(?P<secret>[^\s/@\x22\x27<>]{3,120})@",
+        r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\x22\x27<>\[\]]{0,80}:(?P<secret>[^\s/\x22\x27<>]{3,120})@",
         is_given,
     ),
     judged(
@@ -208,12 +226,24 @@ pub(super) const WRITTEN: &[Rule] = &[
         &["APP_KEY=base64:"],
         r"\bAPP_KEY=(?P<secret>base64:[A-Za-z0-9+/]{40,}={0,2})",
     ),
+    // Before those that take the first of its words.
+    judged(
+        "passphrase",
+        "assignment",
+        &["passphrase", "pass phrase", "pass_phrase", "pass-phrase"],
+        r#"(?i)\bpass[ _-]?phrase\\{0,3}["'`]?[ \t]*(?:is\b|=|:)[ \t]*(?:[|>][+-]?[ \t]*\r?\n[ \t]+)?\\{0,3}["'`]?(?P<secret>[a-z0-9]{1,14}(?:[ -][a-z0-9]{1,14}){2,23})\b"#,
+        is_phrase,
+    ),
     judged(
         "assignment",
         "assignment",
         NAMES,
         // name = value, name: value, "name": "value", \"name\": \"value\", NAME=value, --name value, name => value
-        r#"(?i)(?:secret|token|passw(?:or)?d?|pwd|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|encryption_key|signing_key|credentials?|account_?key|client_key|master_key|service_key|connection_string|session_key|app(?:lication)?[_-]key|subscription[_-]key|license_key|pre_?shared_?key|_psk|[_-]pass)(?P<suffix>[a-z0-9_-]{0,40})\\{0,3}["'`]?[ \t]{0,4}(?::=|=>|=|:|%3D)[ \t]{0,4}\\{0,3}["'`]?(?P<secret>[^\s"'`,;:)\]}\\][^\s"'`,;)\]}]{5,})"#,
+        concat!(
+            "(?i)",
+            names!(),
+            r#"(?P<suffix>[a-z0-9_-]{0,40})\\{0,3}["'`*]{0,2}[ \t]{0,4}(?::=|=>|=|:|%3D)(?:\*\*)?[ \t]{0,4}\\{0,3}["'`]?(?P<secret>[^\s"'`,;:)\]}\\][^\s"'`,;)\]}]{5,})"#
+        ),
         is_assigned,
     ),
     judged(
@@ -247,7 +277,7 @@ pub(super) const WRITTEN: &[Rule] = &[
         "assignment",
         &["pass=", "pass:", "pass\"", "pass'", "pass\\", "pass ", "pass\t"],
         r#"(?i)\bpass\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["'`]?(?P<secret>[^\s"'`,;)\]}\\]{8,})"#,
-        looks_like_a_secret,
+        is_pass,
     ),
     judged(
         "login-call",

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use remembrancer_schema::{EpisodeId, Facets, Importance, TurnUid};
 use rstest::rstest;
 
+use super::super::untrusted::clean;
 use super::*;
 
 fn episode(prompt: &str, answer: &str) -> EpisodeText {
@@ -254,6 +255,32 @@ proptest! {
     #[test]
     fn a_cut_is_never_longer_than_its_limit(text in "\\PC{0,300}", limit in 2usize..200) {
         prop_assert!(cut(&text, limit).chars().count() <= limit);
+    }
+}
+
+#[test]
+fn tc_41_what_is_hidden_within_a_secret_does_not_bring_it_out() {
+    let token = format!("gh{}_{}", 'p', "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    for hidden in [
+        "\u{ad}",
+        "\u{200b}",
+        "\u{fe0f}",
+        "\u{e0041}",
+        "\u{1b}[0m",
+        "\u{9b}1m",
+        "\u{1b}]0;x\u{7}",
+    ] {
+        let parted = format!("{}{hidden}{}", &token[..12], &token[12..]);
+        let mut old = episode(&format!("why is {parted} refused?"), &format!("It is void: {parted}."));
+        old.project_name = Some(format!("shop-{parted}"));
+        old.facets.files = vec![format!("\u{1b}[32m{parted}.toml")];
+        let (text, shown) = block(&header(), std::slice::from_ref(&old), CAPS);
+        assert_eq!(shown, 1);
+        assert!(
+            !text.contains(&token[12..]) && text.matches("[redacted:github-token]").count() == 4,
+            "{text}"
+        );
+        assert!(!standing_block(&[old], CAPS).contains(&token[12..]));
     }
 }
 

@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::BROKEN;
-use super::hidden::is_hidden;
+use crate::hidden::is_hidden;
 
 /// The name in our own markers.
 const OURS: &str = "remembrancer-recollections";

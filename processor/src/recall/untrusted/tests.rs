@@ -132,7 +132,7 @@ proptest! {
     #[test]
     fn tc_27_nothing_hidden_and_no_marker_is_left(text in pieces()) {
         let cleaned = clean(&text);
-        prop_assert!(cleaned.chars().all(|c| c == '\n' || !hidden::is_hidden(c)), "{cleaned:?}");
+        prop_assert!(cleaned.chars().all(|c| c == '\n' || !crate::hidden::is_hidden(c)), "{cleaned:?}");
         let skeleton = Skeleton::of(&cleaned);
         prop_assert!(skeleton.names_of_ours().is_empty(), "{cleaned:?}");
         prop_assert!(skeleton.elements().is_empty(), "{cleaned:?}");

@@ -16,8 +16,11 @@ fn by_sqlite(path: &Path, code: i32) -> OpenError {
     OpenError::sqlite(path, "read", rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
 }
 
+/// What comes of one try at the copy at a path.
+type Try<'a> = &'a dyn Fn(&Path) -> Result<(), OpenError>;
+
 /// What is judged of a copy of which the tries come to `tries`, and how many there were.
-fn judge(tries: &[&dyn Fn(&Path) -> Result<(), OpenError>]) -> (io::Result<Result<(), OpenError>>, usize) {
+fn judge(tries: &[Try<'_>]) -> (io::Result<Result<(), OpenError>>, usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("copy.db");
     fs_err::write(&path, "bytes").expect("writes");

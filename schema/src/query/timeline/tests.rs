@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 
-use crate::testing::{Store, batch, in_project, session, turn, turn_uid};
+use crate::testing::{Store, batch, in_project, turn, turn_uid};
 use crate::{EpisodeFilter, Origin, ProjectId, TurnPlace, TurnRow, UnixMillis};
 
 /// Two projects, two agents; turn 4 has three parts, turns 5 and 6 began at the same moment.
@@ -144,7 +144,6 @@ fn hidden_turns_are_listed_as_such() {
         .older_turns(&EpisodeFilter::default(), TurnPlace::LAST, 9)
         .expect("lists");
     assert!(turns.len() == 6 && turns.iter().all(|turn| turn.hidden));
-    store.writer.exclude_session(&session("s")).expect("excludes");
 }
 
 #[test]

@@ -46,6 +46,18 @@ pub(super) const EXAMPLES: &[Example] = &[
         ],
     ),
     of(
+        "pem-key-end",
+        "the rest of a private key in PEM whose head was cut away",
+        &[
+            "{b64}\n{b64}\n{b64}\n-----END RSA PRIVATE KEY-----",
+            "{b64}\\n{b40}==\\n-----END PRIVATE KEY-----\\n",
+        ],
+        &[
+            "{b64}\n{b40}==\n-----END CERTIFICATE-----",
+            "it ends with -----END PRIVATE KEY-----",
+        ],
+    ),
+    of(
         "pem-key-in-base64",
         "a private key in PEM, in base64 again, as in a kubeconfig",
         &[
@@ -143,8 +155,14 @@ pub(super) const EXAMPLES: &[Example] = &[
             "ghs_{A36}",
             "ghr_{A76}",
             "github_pat_{A22}_{A59}",
+            "tokenXghp_{A36}",
         ],
-        &["ghp_token", "ghs_{h12}", "github_pat_name"],
+        &[
+            "ghp_token",
+            "ghs_{h12}",
+            "github_pat_name",
+            "TestHighs_OfAllTheSessionsThatWereReadBefore",
+        ],
     ),
     of(
         "gitlab-token",
@@ -349,5 +367,80 @@ pub(super) const EXAMPLES: &[Example] = &[
             "eyJhbGciOiJkaXIifQ..{w16}.{w60}.{w22}",
         ],
         &["eyJhbGciOiJIUzI1NiJ9", "cursor: eyJpZCI6MTB9"],
+    ),
+    of(
+        "password-hash",
+        "hashes of passwords: of crypt(3), htpasswd, bcrypt, scrypt, Argon2, LDAP, Django, Werkzeug",
+        &[
+            "$6${A8}${A86}",
+            "$2b$12${A53}",
+            "ada:$apr1${A8}${A22}",
+            "$argon2id$v=19$m=65536,t=3,p=4${A22}${A43}",
+            "userPassword: {SSHA}{A32}",
+            "pbkdf2_sha256$600000${A22}${A43}=",
+            "scrypt:32768:8:1${A16}${h64}",
+        ],
+        &[
+            "it cost $6 and $5",
+            "$2b or not $2b",
+            "hash it with argon2id",
+            "{SHA256} of the file",
+        ],
+    ),
+    of(
+        "wallet-key",
+        "private keys of Bitcoin in the form for import, and extended ones",
+        &["5J{s49}", "L4{s50}", "xprv9{s106}"],
+        &["1{s33}", "the L1 cache, L2 and 5K", "xpub6{s106}"],
+    ),
+    of(
+        "kubernetes-secret",
+        "all that a manifest of a Kubernetes secret holds",
+        &[
+            "kind: Secret\nmetadata:\n  name: shop\ndata:\n  conn: {A40}\n  other: {A24}\n",
+            "kind: Secret\nstringData:\n  conn: {typed}",
+            "apiVersion: v1\nkind: Secret\ntype: Opaque\ndata:\n  a: {A16}\nstringData:\n  b: {typed}",
+        ],
+        &[
+            "kind: ConfigMap\ndata:\n  level: debug7-{A8}",
+            "kind: Secret\ndata:\n  conn: {{ .Values.conn | b64enc }}",
+            "kind: Secret\nmetadata:\n  name: shop\n---\nkind: ConfigMap\ndata:\n  level: debug",
+        ],
+    ),
+    of(
+        "kubernetes-secret-before-its-kind",
+        "the same in the order of kubectl",
+        &[
+            "apiVersion: v1\ndata:\n  conn: {A40}\n  other: {A24}\nkind: Secret\nmetadata:\n  name: shop",
+            "items:\n- apiVersion: v1\n  data:\n    conn: {A40}\n  kind: Secret",
+        ],
+        &[
+            "apiVersion: v1\ndata:\n  level: debug\nkind: ConfigMap\n",
+            "data:\n  conn: ${CONN}\nkind: Secret",
+        ],
+    ),
+    of(
+        "kubernetes-secret-in-json",
+        "the same in JSON",
+        &[
+            "{\"kind\": \"Secret\", \"metadata\": {\"name\": \"shop\"}, \"data\": {\"conn\": \"{A40}\"}}",
+            "{\"kind\":\"Secret\",\"stringData\":{\"conn\":\"{typed}\"}}",
+        ],
+        &[
+            "{\"kind\": \"Secret\", \"data\": {}}",
+            "{\"kind\": \"ConfigMap\", \"data\": {\"level\": \"debug7\"}}",
+        ],
+    ),
+    of(
+        "kubernetes-secret-in-json-before-its-kind",
+        "the same in JSON in the order of kubectl",
+        &[
+            "{\"apiVersion\": \"v1\", \"data\": {\n  \"conn\": \"{A40}\"\n}, \"kind\": \"Secret\"}",
+            "{\"stringData\":{\"conn\":\"{typed}\"},\"kind\":\"Secret\"}",
+        ],
+        &[
+            "{\"data\": {\"level\": \"debug7\"}, \"kind\": \"ConfigMap\"}",
+            "{\"data\": {\"conn\": \"${CONN}\"}, \"kind\": \"Secret\"}",
+        ],
     ),
 ];

@@ -56,7 +56,11 @@ pub(super) const EXAMPLES: &[Example] = &[
         "netlify-token",
         "tokens of Netlify",
         &["nfp_{A40}", "nfc_{A36}"],
-        &["nfp_name", "nfs_{A36}"],
+        &[
+            "nfp_name",
+            "nfs_{A36}",
+            "TestSessionInfo_TruncatesTheNamesOfAllItsBranchesTo12",
+        ],
     ),
     of(
         "openshift-token",

@@ -142,6 +142,19 @@ pub(super) const EXAMPLES: &[Example] = &[
         ],
     ),
     of(
+        "url-password-unescaped",
+        "the password in the URL of a database or a server, with signs in it that a URL would have escaped",
+        &[
+            "postgres://app:{A8}@{A8}/{A8}@db.example.org:5432/app",
+            "amqp://ada:{A6}/{A10}@queue",
+        ],
+        &[
+            "redis://cache:6379/0",
+            "ftp://example.org:21/pub/a@b",
+            "postgres://app:${PASSWORD}/x@db",
+        ],
+    ),
+    of(
         "url-password",
         "the password in a URL",
         &[
@@ -172,6 +185,21 @@ pub(super) const EXAMPLES: &[Example] = &[
         "the key of a Laravel application",
         &["APP_KEY=base64:{b43}=", "export APP_KEY=base64:{b43}="],
         &["APP_KEY=", "APP_KEY=base64:"],
+    ),
+    of(
+        "passphrase",
+        "a passphrase of several words",
+        &[
+            "passphrase: {l8} {l9} {l8} {l10}",
+            "The passphrase is {l8} {l9} {l8} {l10}.",
+            "passphrase: |\n  {l8} {l9} {l8} {l10}",
+        ],
+        &[
+            "passphrase: leave it empty for none",
+            "Enter passphrase (empty for no passphrase):",
+            "the passphrase is asked again and again",
+            "passphrase: string optional",
+        ],
     ),
     of(
         "assignment",
@@ -225,7 +253,12 @@ pub(super) const EXAMPLES: &[Example] = &[
         "pass",
         "a random value of the name `pass`",
         &["PASS={A24}", "{\"user\": \"ada\", \"pass\": \"{A24}\"}"],
-        &["pass: 12 of 14", "PASS: tests/e2e/login.rs", "let pass = walk(&tree);"],
+        &[
+            "pass: 12 of 14",
+            "PASS: tests/e2e/login.rs",
+            "--- PASS: TestRounds2LinesOf3 (0.00s)",
+            "let pass = walk(&tree);",
+        ],
     ),
     of(
         "login-call",

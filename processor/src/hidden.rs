@@ -1,4 +1,5 @@
-//! What can't be seen, or makes a terminal do something, leaves a text.
+//! What can't be seen, or makes a terminal do something, leaves a text. Whatever shows a text or judges what is in it asks here what
+//! a reader will see of it, so that a secret is never looked for in another text than the one that is shown.
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -7,37 +8,44 @@ const MARKS: usize = 6;
 
 /// `text` without terminal escape sequences, without control, invisible, bidirectional and private characters, with line ends as
 /// `\n` and any other blank as a space.
-pub(super) fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut marks = 0;
     let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        rest = &rest[c.len_utf8()..];
-        match c {
-            '\u{1b}' => rest = behind_escape(rest),
-            '\u{9b}' => rest = behind_parameters(rest),
-            '\r' => {
-                rest = rest.strip_prefix('\n').unwrap_or(rest);
-                kept.push('\n');
-            }
-            '\n' => kept.push('\n'),
-            c if c.is_whitespace() => kept.push(' '),
-            c if is_hidden(c) => {}
-            c if is_combining_mark(c) => {
+    while let Some((bytes, seen)) = first_seen(rest) {
+        rest = &rest[bytes..];
+        match seen {
+            // What is hidden between two marks parts them for nobody.
+            None => {}
+            Some(c) if is_combining_mark(c) => {
                 marks += 1;
                 if marks <= MARKS {
                     kept.push(c);
                 }
-                continue;
             }
-            c => kept.push(c),
-        }
-        // What is hidden between two marks parts them for nobody; a blank or a line's end, which stays, does.
-        if c.is_whitespace() || !is_hidden(c) {
-            marks = 0;
+            Some(c) => {
+                kept.push(c);
+                marks = 0;
+            }
         }
     }
     kept
+}
+
+/// How many bytes of `text` come first that are seen as one character or as none, and as which; `None` at its end.
+pub(crate) fn first_seen(text: &str) -> Option<(usize, Option<char>)> {
+    let c = text.chars().next()?;
+    let rest = &text[c.len_utf8()..];
+    let (seen, behind) = match c {
+        '\u{1b}' => (None, behind_escape(rest)),
+        '\u{9b}' => (None, behind_parameters(rest)),
+        '\r' => (Some('\n'), rest.strip_prefix('\n').unwrap_or(rest)),
+        '\n' => (Some('\n'), rest),
+        c if c.is_whitespace() => (Some(' '), rest),
+        c if is_hidden(c) => (None, rest),
+        c => (Some(c), rest),
+    };
+    Some((text.len() - behind.len(), seen))
 }
 
 /// What follows an escape sequence of which the escape character is gone. A string without an end hides nothing but its beginning.
@@ -69,7 +77,7 @@ fn behind_parameters(rest: &str) -> &str {
 
 /// Whether a character shows nothing, orders other characters anew, or has no meaning of its own: Unicode's controls, formats,
 /// default ignorables, private use and non-characters. Joiners of some scripts are among them: a memory can do without.
-pub(super) fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || u32::from(c) & 0xfffe == 0xfffe
         || matches!(c,
