@@ -25,6 +25,7 @@ use crate::config::BackupSettings;
 use crate::counts::Count;
 use crate::files::private_folder;
 use crate::progress::Progress;
+use crate::sizes::size;
 use crate::system;
 use crate::threads::{Panicked, contained};
 
@@ -51,8 +52,11 @@ pub(crate) enum BackupError {
     /// Something that is no backup of ours is there.
     #[error("{} is there already and is no backup of this memory; name another place", .0.display())]
     InTheWay(PathBuf),
+    /// The folder that was named is not there: a stick that is not mounted must not be made a folder.
+    #[error("there is no folder {}; make it first, or name another place", .0.display())]
+    NoFolder(PathBuf),
     /// The disk has too little room.
-    #[error("{} has {:.1} GB free, and the backup needs {:.1} GB; make room there", folder.display(), *free as f64 / 1e9, *needed as f64 / 1e9)]
+    #[error("{} has {} free, and the backup needs {}; make room there", folder.display(), size(*free), size(*needed))]
     NoRoom {
         /// Where.
         folder: PathBuf,
@@ -103,6 +107,9 @@ fn made_at(path: &Path) -> Option<UnixMillis> {
 /// # Errors
 /// [`BackupError`]; what was at `target` is still there then.
 pub(crate) fn make(database: &Path, target: Option<&Path>, pace: Pace<'_>) -> Result<Value, BackupError> {
+    if let Some(folder) = target.and_then(Path::parent).filter(|folder| !folder.is_dir()) {
+        return Err(BackupError::NoFolder(folder.to_owned()));
+    }
     let target = target.map_or_else(|| backup_path(database, &stamp(clock::now()), false), Path::to_owned);
     if !may_be_replaced(&target, database) {
         return Err(BackupError::InTheWay(target));
@@ -113,7 +120,9 @@ pub(crate) fn make(database: &Path, target: Option<&Path>, pace: Pace<'_>) -> Re
         source,
     };
     let contents = copy.put_at(&target).map_err(failed)?;
-    Ok(json!({"path": target, "bytes": contents.bytes, "episodes": contents.episodes, "schema_version": contents.schema_version}))
+    Ok(
+        json!({"path": target.display().to_string(), "bytes": contents.bytes, "episodes": contents.episodes, "schema_version": contents.schema_version}),
+    )
 }
 
 /// Makes a daily backup; then there are at most `keep` of them, and one more where the one that is kept is not the richest.
@@ -200,7 +209,7 @@ pub(crate) fn status(database: &Path) -> Value {
     let bytes: u64 = all.iter().filter_map(|path| Some(fs_err::metadata(path).ok()?.len())).sum();
     let written = |path: &PathBuf| fs_err::metadata(path).ok().map(|metadata| clock::of_file(&metadata));
     let newest = all.iter().max_by_key(|path| (written(path), (*path).clone()));
-    json!({"count": all.len(), "bytes": bytes, "newest": newest})
+    json!({"count": all.len(), "bytes": bytes, "newest": newest.map(|newest| newest.display().to_string())})
 }
 
 /// Makes backups while the daemon runs.

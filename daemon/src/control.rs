@@ -290,11 +290,7 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
     let recovery = reader.recovery()?;
     let (passed_over, mut notices) = drift::status(&stats);
     notices.extend(recovery.as_ref().map(recovery::notice));
-    let paused = match reader.paused()?.filter(|pause| pause.holds_at(now)) {
-        Some(Pause::Indefinite) => json!("until resumed"),
-        Some(Pause::Until(until)) => json!(rfc3339(until)),
-        None => Value::Null,
-    };
+    let paused = reader.paused()?.filter(|pause| pause.holds_at(now)).map(described);
     Ok(json!({
         "sessions": stats.sessions,
         "projects": stats.projects,
@@ -330,6 +326,14 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
             "first_offset": problem.first_offset.0,
         })).collect::<Vec<_>>(),
     }))
+}
+
+/// How long a pause lasts.
+pub(crate) fn described(pause: Pause) -> String {
+    match pause {
+        Pause::Indefinite => "until resumed".to_owned(),
+        Pause::Until(until) => rfc3339(until),
+    }
 }
 
 /// How far the rewriting of rows is that older rules of redaction let through; null where all are through.

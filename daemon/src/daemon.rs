@@ -163,6 +163,8 @@ struct Opened {
     rereads: u64,
     /// How much could not be kept out that was guarded.
     guard_failed: u64,
+    /// How much of what the user decided could not be read.
+    damaged_decisions: u64,
 }
 
 impl Opened {
@@ -201,6 +203,7 @@ impl Opened {
             paused: reader.paused()?,
             rereads: control::open_rereads(&reader)?,
             guard_failed: guarded.failed,
+            damaged_decisions: writer.damaged_decisions(),
             writer,
         })
     }
@@ -244,6 +247,7 @@ impl Parts {
         let reranker = Reranker::start(setup.config.reranker_dir.clone(), setup.config.device, &mut model_threads)?;
         shared.progress.set_paused(opened.paused);
         shared.progress.count(Count::GuardFailed, opened.guard_failed);
+        shared.progress.set_damaged_decisions(opened.damaged_decisions);
         shared.mailbox.reread(opened.rereads);
         let backlog = shared.backlog(&store, &embedder);
         let retention = shared.retention(setup.config.retention, &store);

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use remembrancer_processor::ingest::redact_folder;
+use remembrancer_processor::ingest::{kept_folder, redact_folder};
 use remembrancer_schema::{QueryError, Reader, SessionKey};
 
 /// Folders and files that are kept out.
@@ -27,19 +27,34 @@ impl Exclusions {
         self.settings.iter().any(|kept_out| path.starts_with(kept_out))
     }
 
-    /// Whether a prompt of `session` in the folder `cwd` is kept out, by the settings or by what the store knows.
+    /// Whether a prompt of `session` in the folder `cwd` is kept out, by the settings or by what the store knows, under any name of the
+    /// folder: `real` says where a folder leads, and is asked only where there is something to compare that with.
     ///
     /// # Errors
     /// The store's error.
-    pub(crate) fn cover_prompt(&self, reader: &Reader, session: &SessionKey, cwd: Option<&str>) -> Result<bool, QueryError> {
+    pub(crate) fn cover_prompt(
+        &self,
+        reader: &Reader,
+        session: &SessionKey,
+        cwd: Option<&str>,
+        real: impl FnOnce(&str) -> Option<String>,
+    ) -> Result<bool, QueryError> {
         if reader.is_session_excluded(session)? {
             return Ok(true);
         }
-        let Some(cwd) = cwd else { return Ok(false) };
-        // The store has folders without the secrets in their names.
-        let stored = redact_folder(cwd);
-        let keeps_out = |kept_out: &String| [&*stored, cwd].iter().any(|cwd| Path::new(cwd).starts_with(kept_out));
-        Ok(self.cover(Path::new(cwd)) || reader.exclusions()?.iter().any(keeps_out))
+        let stored = reader.exclusions()?;
+        let Some(cwd) = cwd.filter(|_| !self.settings.is_empty() || !stored.is_empty()) else {
+            return Ok(false);
+        };
+        let covers = |name: &str| {
+            // The store has folders without the secrets in their names.
+            let names = [Path::new(name), Path::new(&*redact_folder(name))].map(Path::to_owned);
+            names
+                .iter()
+                .any(|name| self.cover(name) || stored.iter().any(|kept_out| name.starts_with(kept_out)))
+        };
+        let told = kept_folder(cwd).unwrap_or_else(|| cwd.to_owned());
+        Ok(covers(cwd) || covers(&told) || real(&told).is_some_and(|real| covers(&real)))
     }
 }
 
@@ -56,6 +71,10 @@ mod tests {
     #[case::the_settings("s", Some("/by/settings/below"), true)]
     #[case::the_user("s", Some("/by/user/below"), true)]
     #[case::a_sibling("s", Some("/by/user-too"), false)]
+    #[case::doubled("s", Some("/by//user/./below"), true)]
+    #[case::a_uri("s", Some("file:///by/settings/below"), true)]
+    #[case::a_name_that_is_not_stored("s", Some("/by/user/na\tme"), true)]
+    #[case::a_link("s", Some("/link/to/user"), true)]
     #[case::the_session("kept out", Some("/srv/shop"), true)]
     #[case::the_session_without_a_folder("kept out", None, true)]
     fn a_prompt_is_kept_out_by(#[case] session: &str, #[case] cwd: Option<&str>, #[case] expected: bool) {
@@ -69,7 +88,9 @@ mod tests {
         writer.exclude_path("/by/user", UnixMillis(1)).unwrap();
         writer.exclude_session(&key("kept out")).unwrap();
         let exclusions = Exclusions::of_settings(&["/by/settings".into()]);
-        let covered = exclusions.cover_prompt(&Reader::open(&path).unwrap(), &key(session), cwd);
+        let covered = exclusions.cover_prompt(&Reader::open(&path).unwrap(), &key(session), cwd, |told| {
+            (told == "/link/to/user").then(|| "/by/user/below".to_owned())
+        });
         assert_eq!(covered.unwrap(), expected);
     }
 }

@@ -101,6 +101,8 @@ pub(crate) struct Ingest {
     known: HashMap<PathBuf, KnownFile>,
     open: OpenFiles,
     projects: HashMap<String, Option<Arc<ToldProject>>>,
+    /// Where folders lead, where that is another path, and until when that holds.
+    reals: HashMap<String, (Option<String>, Deadline)>,
     backfill: VecDeque<PathBuf>,
     /// Documents and databases that changed, and when each is the backfill's first.
     waiting: BTreeMap<PathBuf, Deadline>,
@@ -146,6 +148,7 @@ impl Ingest {
             known,
             open: OpenFiles::default(),
             projects: HashMap::new(),
+            reals: HashMap::new(),
             backfill: VecDeque::new(),
             waiting: BTreeMap::new(),
             reread: HashSet::new(),

@@ -61,6 +61,7 @@ mod sample_rows;
 mod scan;
 mod server;
 mod single;
+mod sizes;
 mod socket;
 mod source_file;
 mod status;

@@ -26,6 +26,8 @@ use crate::health;
 use crate::instructions::Refresher;
 use crate::mailbox::Mailbox;
 use crate::mending::{self, Findings, MOST_LOG};
+use crate::paths;
+use crate::progress::Part;
 use crate::reason::Reason;
 use crate::recall_task::Recaller;
 use crate::recollection_files;
@@ -33,6 +35,11 @@ use crate::status::DaemonStatus;
 use crate::store::{NoAnswer, StoreHandle};
 use crate::system;
 use crate::threads::Panicked;
+
+/// Bytes that are free on a disk that is not full: less is taken by the next write.
+const LEAST_ROOM: u64 = 256 * 1024;
+/// How long a look at whether anything can be written waits for the writer.
+const LOOK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long a request to forget waits for what stands in the transcripts and is not read yet.
 const CATCH_UP: Duration = Duration::from_secs(3);
@@ -58,8 +65,18 @@ pub(crate) struct Operations {
     pub backups: Backups,
     /// What `status` tells of the process.
     pub status: DaemonStatus,
-    /// Held while a pause begins or ends: what is in force must be what was stored last.
-    pub pausing: tokio::sync::Mutex<()>,
+    /// Held while a pause begins or ends: what is in force must be what was stored last, or is in it to be stored.
+    pub pausing: tokio::sync::Mutex<Unstored>,
+}
+
+/// A pause that holds though it could not be stored, until it can.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Unstored {
+    /// All is stored.
+    #[default]
+    Nothing,
+    /// A pause until then, or until it is ended.
+    Pause(Option<UnixMillis>),
 }
 
 /// Why a request was not done.
@@ -86,11 +103,7 @@ impl Operations {
     pub(crate) async fn perform(&self, request: Request, received_ns: u64) -> Reply {
         let done = match request {
             Request::Recall(request) => return self.recaller.answer(request, received_ns).await.into(),
-            Request::Ping => Ok(json!({
-                "pid": std::process::id(),
-                "version": remembrancer_hooks::VERSION,
-                "log": system::standard_error(),
-            })),
+            Request::Ping => Ok(self.ping()),
             Request::Status => self.status().await,
             Request::Flush => self.flush().await,
             Request::Why { session } => self.read(move |reader| control::why(reader, session.as_deref())).await,
@@ -128,11 +141,29 @@ impl Operations {
         };
         match done {
             Ok(data) => Answer::done(data).into(),
-            Err(refusal) => Answer::refused(with_causes(&refusal)).into(),
+            Err(refusal) => {
+                if let Refusal::Control(ControlError::Store(error)) = &refusal
+                    && error.is_of_room()
+                {
+                    self.recaller.progress.fails(Part::Store, with_causes(error));
+                }
+                Answer::refused(with_causes(&refusal)).into()
+            }
         }
     }
 
+    /// Who answers, and of which memory.
+    fn ping(&self) -> Value {
+        json!({
+            "pid": std::process::id(),
+            "version": remembrancer_hooks::VERSION,
+            "log": system::standard_error(),
+            "database": paths::one_name(&self.recaller.places.database_file()),
+        })
+    }
+
     async fn status(&self) -> Result<Value, Refusal> {
+        self.look_whether_it_writes().await;
         let mut status = self.read(|reader| control::store_status(reader, clock::now())).await?;
         let Recaller {
             progress,
@@ -141,6 +172,16 @@ impl Operations {
             ..
         } = &self.recaller;
         self.status.add_to(&mut status, progress, &embedder.state(), reranker);
+        // One that could not be stored is not in what the store tells.
+        if status["paused"].is_null()
+            && let Some(pause) = progress.pause_at(clock::now())
+        {
+            status["paused"] = format!(
+                "{}, or until the daemon stops, since it can't be stored",
+                control::described(pause)
+            )
+            .into();
+        }
         Ok(status)
     }
 
@@ -166,6 +207,40 @@ impl Operations {
             "paused": progress.is_paused(clock::now()),
             "state": health::told(findings)["state"],
         })
+    }
+
+    /// What keeps from being written is told though nothing was to be written lately, and no longer than it lasts.
+    async fn look_whether_it_writes(&self) {
+        let Recaller { progress, places, .. } = &self.recaller;
+        let folder = places.data_dir();
+        if let Some(free) = system::room(&folder).filter(|free| *free < LEAST_ROOM) {
+            progress.fails(
+                Part::Store,
+                format!("the disk of {} is full, {free} bytes are free", folder.display()),
+            );
+            return;
+        }
+        if progress.is_failing(Part::Recollections) && recollection_files::can_be_written(&places.recollections_dir()) {
+            progress.works(Part::Recollections);
+        }
+        if !progress.is_failing(Part::Store) {
+            return;
+        }
+        let mut unstored = self.pausing.lock().await;
+        let pause = *unstored;
+        let writing = self.recaller.writer.call(move |writer| match pause {
+            Unstored::Pause(until) => control::pause(writer, until, clock::now()).map(drop),
+            Unstored::Nothing => Ok(writer.try_to_write()?),
+        });
+        // Whoever asks waits no longer than a moment for the one writer.
+        match tokio::time::timeout(LOOK_PATIENCE, writing).await {
+            Ok(Ok(Ok(()) | Err(ControlError::Senseless(_)))) => {
+                *unstored = Unstored::Nothing;
+                progress.works(Part::Store);
+            }
+            Ok(Ok(Err(error))) => progress.fails(Part::Store, with_causes(&error)),
+            Ok(Err(_)) | Err(_) => {}
+        }
     }
 
     async fn flush(&self) -> Result<Value, Refusal> {
@@ -248,7 +323,7 @@ impl Operations {
     }
 
     async fn pause(&self, until: Option<UnixMillis>) -> Result<Value, Refusal> {
-        let _one_at_a_time = self.pausing.lock().await;
+        let mut unstored = self.pausing.lock().await;
         let pause = control::pause_until(until, clock::now())?;
         // Before the store is told: what the writer was given before that is stored when it answers, and what it is given from
         // now on is put off (`ingest_task`), so that nothing more is stored once this is answered.
@@ -259,7 +334,16 @@ impl Operations {
             .call(move |writer| control::pause(writer, until, clock::now()))
             .await;
         match stored {
-            Ok(Ok(value)) => Ok(value),
+            Ok(Ok(value)) => {
+                *unstored = Unstored::Nothing;
+                Ok(value)
+            }
+            // Whoever asks for silence gets it: the want of room must not have things remembered that were to be kept out.
+            Ok(Err(ControlError::Store(error))) if error.is_of_room() => {
+                self.recaller.progress.fails(Part::Store, with_causes(&error));
+                *unstored = Unstored::Pause(until);
+                Ok(json!({"paused": true, "until": until.map(control::rfc3339), "stored": false, "problem": with_causes(&error)}))
+            }
             failed => {
                 self.recaller.progress.set_paused(before);
                 Ok(failed??)
@@ -268,8 +352,14 @@ impl Operations {
     }
 
     async fn resume(&self) -> Result<Value, Refusal> {
-        let _one_at_a_time = self.pausing.lock().await;
-        let value = self.recaller.writer.call(control::resume).await??;
+        let mut unstored = self.pausing.lock().await;
+        let resumed = self.recaller.writer.call(control::resume).await?;
+        let value = match resumed {
+            // What was never stored ends where it holds.
+            Err(ControlError::Store(error)) if error.is_of_room() && *unstored != Unstored::Nothing => json!({"paused": false}),
+            resumed => resumed?,
+        };
+        *unstored = Unstored::Nothing;
         self.recaller.progress.set_paused(None);
         self.mailbox.rescan();
         Ok(value)

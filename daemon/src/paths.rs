@@ -30,6 +30,14 @@ pub(crate) fn resolved(path: &Path) -> std::io::Result<PathBuf> {
     Ok(resolved)
 }
 
+/// The name by which two processes find out whether they mean the same file: links followed, as text.
+pub(crate) fn one_name(path: &Path) -> String {
+    resolved(path)
+        .unwrap_or_else(|_| path.to_owned())
+        .to_string_lossy()
+        .into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;

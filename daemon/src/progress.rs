@@ -36,6 +36,8 @@ pub(crate) enum Part {
     Embedding,
     /// Writing recollection files.
     Recollections,
+    /// Storing what the user decides.
+    Store,
 }
 
 impl Part {
@@ -45,6 +47,7 @@ impl Part {
             Self::Ingest => "ingest",
             Self::Embedding => "embedding",
             Self::Recollections => "recall",
+            Self::Store => "store",
         }
     }
 
@@ -54,6 +57,7 @@ impl Part {
             Self::Ingest => "what is read can't be stored; it is tried again every 10 s, from where the store stands",
             Self::Embedding => "vectors can't be stored; it is tried again every 10 s",
             Self::Recollections => "recollection files can't be written; prompts are answered all the same",
+            Self::Store => "what you decide can't be stored; only `pause` holds all the same, while the daemon runs",
         }
     }
 
@@ -63,6 +67,7 @@ impl Part {
             Self::Ingest => "what is read is stored again",
             Self::Embedding => "vectors are stored again",
             Self::Recollections => "recollection files are written again",
+            Self::Store => "what you decide is stored again",
         }
     }
 }
@@ -95,6 +100,8 @@ pub(crate) struct Progress {
     pub embedding: Beacon,
     jobs: Mutex<Vec<(&'static str, Arc<Beacon>)>>,
     is_polling: AtomicBool,
+    unwatched: Mutex<Vec<PathBuf>>,
+    damaged_decisions: AtomicU64,
     scan_problems: Mutex<Vec<ScanProblem>>,
     unknown_files: Mutex<BTreeMap<String, (u64, PathBuf)>>,
     file_problems: Mutex<BTreeMap<PathBuf, String>>,
@@ -189,6 +196,11 @@ impl Progress {
         before
     }
 
+    /// The pause that holds at `now`.
+    pub(crate) fn pause_at(&self, now: UnixMillis) -> Option<Pause> {
+        (*lock(&self.paused)).filter(|pause| pause.holds_at(now))
+    }
+
     /// Whether a pause holds at `now`.
     pub(crate) fn is_paused(&self, now: UnixMillis) -> bool {
         lock(&self.paused).is_some_and(|pause| pause.holds_at(now))
@@ -231,6 +243,11 @@ impl Progress {
         }
     }
 
+    /// Whether a part fails for now.
+    pub(crate) fn is_failing(&self, part: Part) -> bool {
+        lock(&self.part_problems).contains_key(&part)
+    }
+
     /// Why the store refuses writes, if it does.
     pub(crate) fn ingest_problem(&self) -> Option<String> {
         lock(&self.part_problems).get(&Part::Ingest).cloned()
@@ -263,6 +280,16 @@ impl Progress {
     /// Whether changes are looked for at intervals, since the system's watcher can't be used.
     pub(crate) fn set_polling(&self, is_polling: bool) {
         self.is_polling.store(is_polling, Ordering::Relaxed);
+    }
+
+    /// How many of the user's decisions could not be read at the start.
+    pub(crate) fn set_damaged_decisions(&self, lines: u64) {
+        self.damaged_decisions.store(lines, Ordering::Relaxed);
+    }
+
+    /// Folders in which changes are not noticed, since they can't be watched.
+    pub(crate) fn set_unwatched(&self, folders: Vec<PathBuf>) {
+        *lock(&self.unwatched) = folders;
     }
 
     /// The beacon of one more thread that does jobs.
@@ -354,6 +381,7 @@ impl Progress {
                 "the system's file watcher can't be used: changes are looked for at intervals, and found later",
             ));
         }
+        findings.extend(unwatched(&lock(&self.unwatched)));
         if let left_out @ 1.. = lock(&self.left_out).len() {
             let what = match left_out {
                 1 => "a transcript is left out".to_owned(),
@@ -361,6 +389,12 @@ impl Progress {
             };
             let why = format!("{what} until the next start, since the store or the program failed on what is in it");
             findings.push(Finding::new(State::Degraded, "ingest", why));
+        }
+        if let lines @ 1.. = self.damaged_decisions.load(Ordering::Relaxed) {
+            let why = format!(
+                "at the start {lines} lines of the journal of what you decided were damaged and told nothing any more: see whether what you excluded, forgot or paused still is"
+            );
+            findings.push(Finding::new(State::Degraded, "store", why));
         }
         if self.is_damaged() {
             findings.push(Finding::new(State::Degraded, "store", "damage was found since the start"));
@@ -408,6 +442,24 @@ impl Progress {
     }
 }
 
+/// What is told of folders that can't be watched: their names, of many the first ones.
+fn unwatched(folders: &[PathBuf]) -> Option<Finding> {
+    let named: Vec<String> = folders
+        .iter()
+        .take(MOST_TOLD)
+        .map(|folder| folder.display().to_string())
+        .collect();
+    let more = match folders.len().saturating_sub(MOST_TOLD) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let why = format!(
+        "{}{more} can't be watched: what changes there is found by the regular rescan, where it can be read",
+        named.join(", ")
+    );
+    (!folders.is_empty()).then(|| Finding::new(State::Degraded, "watcher", why))
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -453,6 +505,21 @@ mod tests {
         progress.clear_file_problem(Path::new("/a"));
         progress.clear_file_problem(Path::new("/b"));
         assert_eq!((states(), progress.problems().len()), (vec![], 0));
+    }
+
+    #[test]
+    fn folders_that_cant_be_watched_are_named() {
+        let progress = Progress::default();
+        progress.set_unwatched(vec!["/t/locked".into()]);
+        let findings = progress.findings(monotonic_ns(), 0);
+        assert_eq!((findings[0].state, findings[0].part), (State::Degraded, "watcher"));
+        assert!(
+            findings[0].why.starts_with("/t/locked can't be watched"),
+            "{}",
+            findings[0].why
+        );
+        progress.set_unwatched(Vec::new());
+        assert_eq!(progress.findings(monotonic_ns(), 0), []);
     }
 
     #[test]

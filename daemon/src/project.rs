@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use remembrancer_processor::ingest::{redact, redact_folder};
+use remembrancer_processor::ingest::{kept_folder, redact, redact_folder};
 use remembrancer_schema::{ProjectId, QueryError, Reader};
 
 use crate::files::read_text;
-use crate::git;
+use crate::{git, paths};
 
 /// What is known of a working directory's project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl ProjectIdentity {
 }
 
 /// How long a look at a folder for the transcripts may take, git's part with it.
-const LOOK_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const LOOK_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Repositories directly below a folder that make it no project of its own.
 const SEVERAL: usize = 2;
@@ -118,13 +118,22 @@ impl Folders {
         }
     }
 
+    /// Where `cwd` leads, links followed; `None` where that is `cwd` itself, or where the file system did not tell within `patience`.
+    pub(crate) fn real(&self, cwd: &str, patience: Duration) -> Option<String> {
+        let folder = Some(PathBuf::from(cwd)).filter(|folder| folder.is_absolute())?;
+        let real = self.within(patience, move || paths::resolved(&folder).ok()).flatten()?;
+        Some(real.to_string_lossy().into_owned()).filter(|real| real != cwd)
+    }
+
     /// The project of `cwd`: `None` where `cwd` is no project, [`UNKNOWN`] where nothing was remembered of it, or where the
     /// file system did not tell within `patience`. Starts no process.
     ///
     /// # Errors
     /// The store's error.
     pub(crate) fn project(&self, reader: &Reader, cwd: &str, patience: Duration) -> Result<Option<ProjectId>, QueryError> {
-        if let Some(project) = reader.project_by_key(&own_key(cwd))? {
+        // As that of a turn in it is known.
+        let cwd = kept_folder(cwd).unwrap_or_else(|| cwd.to_owned());
+        if let Some(project) = reader.project_by_key(&own_key(&cwd))? {
             return Ok(Some(project));
         }
         let (folder, home) = (PathBuf::from(cwd), self.home.clone());

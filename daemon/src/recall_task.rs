@@ -454,7 +454,8 @@ impl Search {
         if progress.is_paused(self.header.written) {
             return Ok(Found::Silent(Reason::Paused));
         }
-        if exclusions.cover_prompt(reader, &self.asked.session, self.cwd.as_deref())? {
+        let real = |cwd: &str| folders.real(cwd, FOLDER_PATIENCE.min(self.deadline.remaining()));
+        if exclusions.cover_prompt(reader, &self.asked.session, self.cwd.as_deref(), real)? {
             return Ok(Found::Silent(Reason::Excluded));
         }
         let patience = FOLDER_PATIENCE.min(self.deadline.remaining());

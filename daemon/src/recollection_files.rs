@@ -28,6 +28,14 @@ pub(crate) fn write(path: &Path, text: &str, deadline: Deadline, progress: &Prog
     }
 }
 
+/// Whether one can be written: a file that no prompt has is written, and removed again.
+pub(crate) fn can_be_written(folder: &Path) -> bool {
+    let probe = folder.join(".probe.tmp");
+    let written = fs_err::write(&probe, [b' '; 4_096]).is_ok();
+    fs_err::remove_file(&probe).ok();
+    written
+}
+
 /// Removes every file: what was forgotten or hidden may stand in any of them.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ use remembrancer_schema::{Contents, CopyError, OpenError, RestoreError, Restored
 
 use crate::backups::{ROOM_LEFT, stamp};
 use crate::control::REREADS_WANTED;
+use crate::sizes::size;
 use crate::{clock, system};
 
 /// Why a copy was not restored.
@@ -29,7 +30,7 @@ pub(crate) enum RestoringError {
         found: u32,
     },
     /// The disk has too little room.
-    #[error("{} has {:.1} GB free, and the restore needs {:.1} GB; make room there", folder.display(), *free as f64 / 1e9, *needed as f64 / 1e9)]
+    #[error("{} has {} free, and the restore needs {}; make room there", folder.display(), size(*free), size(*needed))]
     NoRoom {
         /// Where.
         folder: PathBuf,

@@ -15,6 +15,7 @@ pub(crate) fn turn(number: u8, cwd: &str) -> TurnUpsert {
             external_id: "s".to_owned(),
         },
         cwd: Some(cwd.to_owned()),
+        told_cwd: None,
         git_branch: None,
         project: None,
         episodes: vec![NewEpisode {

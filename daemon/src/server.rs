@@ -59,6 +59,8 @@ enum Refused {
     Busy,
     /// It did not take its reply.
     Unread,
+    /// It left before what it asked for was begun.
+    Left,
 }
 
 impl Refused {
@@ -70,6 +72,7 @@ impl Refused {
             Self::Slow => "slow",
             Self::Busy => "busy",
             Self::Unread => "unread",
+            Self::Left => "left",
         }
     }
 }
@@ -182,7 +185,10 @@ async fn converse(stream: Stream, house: &House, ticket: &Ticket, received_ns: u
     if line.is_empty() {
         return Ok(());
     }
-    let reply = reply_to(&line, house, received_ns).await;
+    let Some(reply) = reply_to(&line, house, received_ns, || system::has_left(write.as_ref())).await else {
+        house.refuse(Refused::Left);
+        return Ok(());
+    };
     let bytes = reply.to_line().or_else(|error| too_long(&reply, &error).to_line());
     let sending = async {
         write.write_all(&bytes.unwrap_or_default()).await?;
@@ -218,22 +224,32 @@ async fn read_line<'a>(
     Ok(Some(place))
 }
 
-async fn reply_to(line: &[u8], house: &House, received_ns: u64) -> Reply {
+/// The reply; `None` where whoever asked has left before anything was begun.
+async fn reply_to(line: &[u8], house: &House, received_ns: u64, has_left: impl FnOnce() -> bool) -> Option<Reply> {
     let request = match Request::parse(line) {
         Ok(request) => request,
         Err(error) => {
             house.progress().refused(error.name());
-            return Answer::refused(error.to_string()).into();
+            return Some(Answer::refused(error.to_string()).into());
         }
     };
+    // A command that was given up, as while the daemon stood still, is not done behind the user's back.
+    if waits_for_its_end(&request) && has_left() {
+        return None;
+    }
     let Ok(_place) = house.worked_on.try_acquire() else {
         house.refuse(Refused::Busy);
-        return match request {
+        return Some(match request {
             Request::Recall(_) => RecallReply::nothing(Reason::Busy.as_str()).into(),
             _ => Answer::refused("too many requests are worked on; ask again").into(),
-        };
+        });
     };
-    house.operations.perform(request, received_ns).await
+    Some(house.operations.perform(request, received_ns).await)
+}
+
+/// Whether whoever asks this waits for the answer: a hook only tells that a transcript has grown, or that its session is kept out.
+fn waits_for_its_end(request: &Request) -> bool {
+    !matches!(request, Request::Changed { .. } | Request::ExcludeSession { .. })
 }
 
 fn too_long(reply: &Reply, error: &remembrancer_hooks::protocol::ProtocolError) -> Reply {

@@ -49,8 +49,8 @@ impl DaemonStatus {
                 "started": rfc3339(self.started),
                 // A clock that was set back must not make it negative.
                 "uptime_seconds": (clock::now().0 - self.started.0).max(0) / 1_000,
-                "socket": self.socket,
-                "roots": self.roots,
+                "socket": self.socket.display().to_string(),
+                "roots": self.roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>(),
                 "profile": self.profile,
                 "model": model.describe(),
                 "reranker": reranker.describe(),
@@ -90,7 +90,7 @@ impl DaemonStatus {
 fn files_not_read(progress: &Progress) -> Vec<Value> {
     let unknown = progress.unknown_files().into_iter();
     unknown
-        .map(|(suffix, (count, example))| json!({"suffix": suffix, "count": count, "example": example}))
+        .map(|(suffix, (count, example))| json!({"suffix": suffix, "count": count, "example": example.display().to_string()}))
         .collect()
 }
 

@@ -9,10 +9,11 @@ mod terminal;
 
 pub(crate) use files::{
     allowed_watches, identity, is_limit_of_watches, is_socket, mode, names, opening, other_than_a_file, owner, permissions, room,
+    why_not_writable,
 };
 pub(crate) use process::{
     is_alive, kill_group, lead_a_group, leave_no_core_dumps, lower_this_thread, make_files_private, memory, standard_error,
-    stop_signal, terminate, user_id,
+    stands_still, stop_signal, terminate, user_id,
 };
-pub(crate) use socket::{HeldListener, Listener, Stream, is_answered, peer};
+pub(crate) use socket::{HeldListener, Listener, Stream, has_left, is_answered, peer};
 pub(crate) use terminal::columns;

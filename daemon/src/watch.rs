@@ -9,8 +9,10 @@ use std::time::{Duration, SystemTime};
 
 use notify::event::{MetadataKind, ModifyKind, RemoveKind};
 use notify::{Config, ErrorKind, Event, EventKind, NullWatcher, RecommendedWatcher, RecursiveMode, Watcher};
+use walkdir::WalkDir;
 
 use crate::mailbox::Mailbox;
+use crate::progress::MOST_TOLD;
 use crate::roots::Roots;
 use crate::system;
 
@@ -36,8 +38,8 @@ pub(crate) struct Watch {
     watched: BTreeMap<PathBuf, Identity>,
     /// Folders in which one that does not exist yet will appear, itself or the next on the way to it.
     awaited: BTreeMap<PathBuf, Identity>,
-    /// Folders that can't be watched, of which the log tells once.
-    refused: BTreeSet<PathBuf>,
+    /// Folders that can't be watched, by the root that they are of or lie in. The log tells once of each.
+    refused: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     /// Whether the system's watcher can't be used: then everything is to be looked at every [`POLL`].
     pub polling: bool,
     /// Whether the system refused a watch for a folder that appeared later: only the watcher's own thread is told.
@@ -75,7 +77,7 @@ impl Watch {
             roots,
             watched: BTreeMap::new(),
             awaited: BTreeMap::new(),
-            refused: BTreeSet::new(),
+            refused: BTreeMap::new(),
             polling,
             at_limit: Arc::default(),
         }
@@ -93,7 +95,7 @@ impl Watch {
             return self.wait_for(folder);
         };
         if self.watched.get(folder) == Some(&identity) {
-            return;
+            return self.follow_below(folder);
         }
         let mode = if self.roots.is_flat(folder) {
             RecursiveMode::NonRecursive
@@ -109,12 +111,63 @@ impl Watch {
                 tracing::warn!(folder = %folder.display(), %error, "cannot watch; looking every {POLL:?} instead. {SYSCTL}");
                 self.fall_back();
             }
-            Err(error) => {
-                if self.refused.insert(folder.to_owned()) {
-                    tracing::warn!(folder = %folder.display(), %error, "cannot watch; changes are found by the regular rescan");
+            // One folder below that may not be read has the whole of it refused.
+            Err(_) if mode == RecursiveMode::Recursive && fs_err::read_dir(folder).is_ok() => {
+                self.watched.insert(folder.to_owned(), identity);
+                self.refused.entry(folder.to_owned()).or_default();
+                self.follow_below(folder);
+            }
+            Err(error) => self.refuse(folder, folder, &error),
+        }
+    }
+
+    /// Watches each folder below a root by itself, where the root can't be watched as a whole; again at each look, since there may be new
+    /// ones, and what could not be read may be opened.
+    fn follow_below(&mut self, root: &Path) {
+        if !self.refused.contains_key(root) {
+            return;
+        }
+        let mut refused = BTreeSet::new();
+        for entry in WalkDir::new(root) {
+            let (path, is_read) = match &entry {
+                Ok(entry) if entry.file_type().is_dir() => (entry.path(), true),
+                Ok(_) => continue,
+                Err(error) => (error.path().unwrap_or(root), false),
+            };
+            let Some(identity) = identity(path) else { continue };
+            if is_read && path != root && self.watched.get(path) == Some(&identity) {
+                continue;
+            }
+            match self.watcher.watch(path, RecursiveMode::NonRecursive) {
+                Ok(()) if is_read => {
+                    self.watched.insert(path.to_owned(), identity);
+                }
+                Err(error) if !self.polling && is_limit(&error) => {
+                    tracing::warn!(folder = %path.display(), %error, "cannot watch; looking every {POLL:?} instead. {SYSCTL}");
+                    return self.fall_back();
+                }
+                _ => {
+                    refused.insert(path.to_owned());
                 }
             }
         }
+        let news = refused.iter().filter(|folder| !self.refused[root].contains(*folder));
+        for folder in news.take(MOST_TOLD) {
+            tracing::warn!(folder = %folder.display(), "cannot watch; changes below it are found by the regular rescan, where it can be read");
+        }
+        self.refused.insert(root.to_owned(), refused);
+    }
+
+    fn refuse(&mut self, root: &Path, folder: &Path, error: &notify::Error) {
+        let known = self.refused.entry(root.to_owned()).or_default();
+        if known.insert(folder.to_owned()) {
+            tracing::warn!(folder = %folder.display(), %error, "cannot watch; changes are found by the regular rescan");
+        }
+    }
+
+    /// The folders that can't be watched.
+    pub(crate) fn unwatched(&self) -> Vec<PathBuf> {
+        self.refused.values().flatten().cloned().collect()
     }
 
     /// Whether changes are looked for at intervals, since the system's own watcher can't be used.
@@ -145,6 +198,7 @@ impl Watch {
     fn fall_back(&mut self) {
         self.watcher = Box::new(NullWatcher);
         self.polling = true;
+        self.refused.clear();
     }
 }
 
@@ -249,6 +303,53 @@ mod tests {
         // What was refused for another reason is tried again.
         watch.follow(folder.path());
         assert!(watch.watched.contains_key(folder.path()));
+    }
+
+    /// Watches by itself every folder but the locked one, and nothing as a whole, as the system does where one can't be read.
+    struct AllBut(Arc<Mutex<BTreeSet<PathBuf>>>);
+
+    impl Watcher for AllBut {
+        fn new<F: notify::EventHandler>(_: F, _: Config) -> notify::Result<Self> {
+            Ok(Self(Arc::default()))
+        }
+
+        fn watch(&mut self, path: &Path, mode: RecursiveMode) -> notify::Result<()> {
+            if mode == RecursiveMode::Recursive || path.ends_with("locked") {
+                return Err(notify::Error::new(io(Errno::ACCESS)));
+            }
+            self.0.lock().unwrap().insert(path.to_owned());
+            Ok(())
+        }
+
+        fn unwatch(&mut self, _: &Path) -> notify::Result<()> {
+            Ok(())
+        }
+
+        fn kind() -> notify::WatcherKind {
+            notify::WatcherKind::NullWatcher
+        }
+    }
+
+    #[test]
+    fn a_folder_that_may_not_be_read_keeps_no_other_from_being_watched() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in ["a", "a/below", "locked", "z"] {
+            fs_err::create_dir(root.join(name)).unwrap();
+        }
+        let watched = Arc::default();
+        let mut watch = Watch::with(Box::new(AllBut(Arc::clone(&watched))), Arc::default(), false);
+        let now = || watched.lock().unwrap().clone();
+        let paths = |names: &[&str]| names.iter().map(|name| root.join(name)).collect::<BTreeSet<_>>();
+        watch.follow(root);
+        assert!(now().is_superset(&paths(&["a", "a/below", "z"])), "{:?}", now());
+        assert_eq!(watch.unwatched(), [root.join("locked")]);
+        // What is new is watched by the look that its appearance leads to, and what is opened is no finding any more.
+        fs_err::create_dir(root.join("new")).unwrap();
+        fs_err::rename(root.join("locked"), root.join("opened")).unwrap();
+        watch.follow(root);
+        assert!(now().is_superset(&paths(&["new", "opened"])), "{:?}", now());
+        assert_eq!(watch.unwatched(), [PathBuf::new(); 0]);
     }
 
     #[rstest]

@@ -29,30 +29,50 @@ const GUARD_BUDGET: Duration = Duration::from_millis(15);
 /// Main waits this much longer than the worker's deadline, so that the worker can note a miss, or a guarded session; it is part of [`EXIT_MARGIN`].
 const MISS_NOTE_TIME: Duration = Duration::from_millis(4);
 
+/// What is left of [`EXIT_MARGIN`] for the process to end, once all is printed.
+const END_OF_PROCESS: Duration = Duration::from_millis(2);
+
+/// How long a page of help waits for whoever reads it.
+const PATIENCE_OF_A_PERSON: Duration = Duration::from_hours(1);
+
 /// The whole of the binary `remembrancer-hook`: learns first when it was started, then answers by the deadline that follows.
 ///
 /// Always [`ExitCode::SUCCESS`], also after a panic, since a host shows the user every other code.
 pub fn run_hook() -> ExitCode {
     let started_ns = process_started_ns();
     std::panic::set_hook(Box::new(|_| {}));
-    if let Some(text) = catch_unwind(|| text_for_stdout(started_ns)).unwrap_or_default() {
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).ok();
+    if let Some((text, by)) = catch_unwind(|| text_for_stdout(started_ns)).unwrap_or_default() {
+        print_by(std::io::stdout(), text, by);
     }
     ExitCode::SUCCESS
 }
 
-fn text_for_stdout(started_ns: u64) -> Option<String> {
+/// Writes `text` on a thread that is left behind at `by`: a pipe that is full and that nobody reads would be waited for without an end.
+fn print_by(mut to: impl Write + Send + 'static, text: String, by: Deadline) {
+    let (sender, receiver) = mpsc::channel();
+    let work = move || {
+        to.write_all(text.as_bytes()).and_then(|()| to.flush()).ok();
+        sender.send(()).ok();
+    };
+    if thread::Builder::new().name("hook-printer".to_owned()).spawn(work).is_ok() {
+        receiver.recv_timeout(by.remaining()).ok();
+    }
+}
+
+/// What is to be printed, and by when.
+fn text_for_stdout(started_ns: u64) -> Option<(String, Deadline)> {
+    let for_a_person = |text| Some((text, Deadline::after(monotonic_ns(), PATIENCE_OF_A_PERSON)));
     match arguments::parse(std::env::args_os().skip(1), environment::budget_variable()) {
-        Invocation::Help => Some(arguments::help()),
-        Invocation::Version => Some(format!("remembrancer-hook {}\n", crate::VERSION)),
+        Invocation::Help => for_a_person(arguments::help()),
+        Invocation::Version => for_a_person(format!("remembrancer-hook {}\n", crate::VERSION)),
         Invocation::Answer { agent, budget } => {
             let (from_ns, budget) = if environment::guarded() {
                 (monotonic_ns(), GUARD_BUDGET)
             } else {
                 (started_ns, budget)
             };
-            answer_by(agent?, Deadline::after(from_ns, budget.saturating_sub(EXIT_MARGIN))).map(|object| object + "\n")
+            let object = answer_by(agent?, Deadline::after(from_ns, budget.saturating_sub(EXIT_MARGIN)))?;
+            Some((object + "\n", Deadline::after(from_ns, budget.saturating_sub(END_OF_PROCESS))))
         }
     }
 }
@@ -162,4 +182,54 @@ fn ask(payload: Payload, places: Places, agent: Agent, deadline: Deadline) -> Op
 /// Someone holds the socket and gave not one byte.
 fn is_miss(error: &ClientError) -> bool {
     matches!(error, ClientError::TimedOut { waiting_for } if *waiting_for != WaitingFor::RestOfReply)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    /// Takes so many bytes, and nothing more for ever.
+    struct Full(usize);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            while self.0 == 0 {
+                thread::park();
+            }
+            let taken = bytes.len().min(self.0);
+            self.0 -= taken;
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_pipe_that_nobody_reads_is_not_waited_for() {
+        let began = Instant::now();
+        print_by(
+            Full(3),
+            "an object".to_owned(),
+            Deadline::after(monotonic_ns(), Duration::from_millis(50)),
+        );
+        let took = began.elapsed();
+        assert!(took >= Duration::from_millis(50) && took < Duration::from_secs(5), "{took:?}");
+    }
+
+    #[test]
+    fn what_is_taken_is_printed_whole_and_at_once() {
+        let (reader, writer) = std::os::unix::net::UnixStream::pair().unwrap();
+        let began = Instant::now();
+        print_by(
+            writer,
+            "an object".to_owned(),
+            Deadline::after(monotonic_ns(), Duration::from_mins(1)),
+        );
+        assert!(began.elapsed() < Duration::from_secs(30));
+        assert_eq!(std::io::read_to_string(reader).unwrap(), "an object");
+    }
 }

@@ -38,6 +38,7 @@ mod turn;
 use remembrancer_schema::{ByteOffset, SessionUpdate, UnixMillis};
 
 pub use agent::{Agent, Context, Home, Piece, ReadFile, Shape};
+pub use assemble::kept_folder;
 pub use episode::{GrowingTurn, episodes};
 pub(crate) use facet::command_key;
 pub use problem::{LineProblem, ProblemKind};

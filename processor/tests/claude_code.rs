@@ -264,11 +264,14 @@ fn tc_34_folders_and_branches_come_from_the_records() {
     let mut second = user("u2", "and in the other tree?");
     second["cwd"] = json!("/home/ada/shop-worktree");
     second["gitBranch"] = json!("feature");
+    let mut nowhere = user("u3", "and what is missing there?");
+    nowhere["cwd"] = Value::Null;
     let advance = read(&lines(&[
         user("u1", "what is here?"),
         assistant("a1", "A shop."),
         second,
         assistant("a2", "The same, on a branch."),
+        nowhere,
     ]));
     let places: Vec<_> = advance
         .turns
@@ -279,7 +282,9 @@ fn tc_34_folders_and_branches_come_from_the_records() {
         places,
         [
             (Some("/home/ada/shop"), None),
-            (Some("/home/ada/shop-worktree"), Some("feature"))
+            (Some("/home/ada/shop-worktree"), Some("feature")),
+            // Where the record before it was written.
+            (Some("/home/ada/shop"), None),
         ]
     );
 }

@@ -180,6 +180,25 @@ impl OpenError {
         }
     }
 
+    /// What it says in two parts: what was found and, where it says that, what to do.
+    pub fn parts(&self) -> (String, Option<String>) {
+        let told = self.to_string();
+        let remedy = match self {
+            Self::Missing { .. } => "start the daemon once to make it".to_owned(),
+            Self::Lost { path, .. } => lost_remedy(path),
+            Self::NotAFile { .. } => "move it away".to_owned(),
+            Self::Corrupt { path, .. } => corrupt_remedy(path),
+            Self::Foreign { .. } => "name another place for the memory".to_owned(),
+            Self::Future { path, backup, .. } => future_remedy(path, backup.as_deref()),
+            Self::NeedsMigration { .. } => "start the daemon once to migrate it".to_owned(),
+            _ => return (told, None),
+        };
+        match told.strip_suffix(&remedy) {
+            Some(found) => (found.trim_end_matches([' ', ';', ':']).to_owned(), Some(remedy)),
+            None => (told, None),
+        }
+    }
+
     /// For what can't be done with the journal of the database at `path`; for `map_err`.
     pub(crate) fn journal(path: &Path) -> impl Fn(io::Error) -> Self {
         let path = crate::journal::Journal::path_of(path);
@@ -367,6 +386,11 @@ impl QueryError {
                 false
             }
         }
+    }
+
+    /// Whether nothing can be written for now, whatever it is: the disk is full, or the journal can't be written.
+    pub fn is_of_room(&self) -> bool {
+        matches!(self, Self::Full { .. } | Self::Journal { .. })
     }
 
     /// Tells SQLite's result for `act` apart; for `map_err`.

@@ -35,6 +35,8 @@ pub(crate) struct Journal {
     length_when_compact: u64,
     /// Whether a part of a line that failed may stand behind `length`.
     is_torn: bool,
+    /// Lines that were damaged when it was opened.
+    damaged: u64,
 }
 
 /// Where a journal stood: see [`Journal::take_back`].
@@ -75,6 +77,7 @@ impl Journal {
             length: contents.length,
             length_when_compact: contents.length,
             is_torn: false,
+            damaged: contents.damaged,
         };
         if contents.torn || contents.damaged > 0 {
             tracing::warn!(
@@ -93,6 +96,19 @@ impl Journal {
         }
         let lines = contents.lines.into_iter();
         Ok((journal, lines.map(|line| (line.number, line.choice)).collect()))
+    }
+
+    /// How many lines are damaged of the journal of `database`.
+    ///
+    /// # Errors
+    /// The file system's error.
+    pub(crate) fn damaged_lines(database: &Path) -> io::Result<u64> {
+        Ok(Contents::read(&Self::path_of(database))?.damaged)
+    }
+
+    /// How many lines were damaged when it was opened, and are gone.
+    pub(crate) fn damaged(&self) -> u64 {
+        self.damaged
     }
 
     /// Where the journal is.

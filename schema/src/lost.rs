@@ -5,6 +5,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::copy::with_suffix;
 use crate::error::OpenError;
 use crate::facts::FactsFile;
 use crate::journal::Journal;
@@ -21,7 +22,19 @@ pub(crate) fn refuse_if_gone(path: &Path) -> Result<(), OpenError> {
         Ok(metadata) => metadata.len() == 0,
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
-    if is_gone { refuse_if_beside_others(path) } else { Ok(()) }
+    if !is_gone {
+        return Ok(());
+    }
+    refuse_if_beside_others(path)?;
+    // SQLite would do away with it: a log says nothing without its database, but that may only have been moved without it.
+    let log = with_suffix(path, "-wal");
+    match has_bytes(&log) {
+        Ok(true) => Err(OpenError::Lost {
+            path: path.to_owned(),
+            beside: log,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// The same of one that is known to hold nothing.

@@ -101,6 +101,7 @@ fn open_whole(path: &Path) -> Result<OpenedWriter, OpenError> {
     // Before one is made: an empty memory in the place of one that is gone would be taken for all there ever was.
     lost::refuse_if_gone(path)?;
     create_private(path)?;
+    give_back(path)?;
     let mut db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(OpenError::at(path, "open"))?;
     db.busy_timeout(BUSY_TIMEOUT).map_err(OpenError::at(path, "open"))?;
@@ -314,6 +315,22 @@ pub(crate) fn create_private(path: &Path) -> Result<(), OpenError> {
             source,
         }),
     }
+}
+
+/// Lets the owner write the log and its index, where the database itself may be written: SQLite makes them of the mode that the database
+/// has at that moment, and would call the database unopenable for their sake.
+fn give_back(path: &Path) -> Result<(), OpenError> {
+    for companion in ["-wal", "-shm"].map(|suffix| with_suffix(path, suffix)) {
+        let lacks = |metadata: std::fs::Metadata| system::lacks_owner_rights(&metadata);
+        if fs_err::metadata(&companion).is_ok_and(lacks) && !fs_err::metadata(path).is_ok_and(lacks) {
+            fs_err::set_permissions(&companion, system::permissions(0o600)).map_err(|source| OpenError::Io {
+                act: "make writable for you",
+                path: companion.clone(),
+                source,
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// Takes away from group and others what they may do with `path`, if it exists.

@@ -23,7 +23,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use crate::backup::{FreshCopy, of_a_copy};
@@ -54,15 +54,30 @@ pub struct Recovery {
     /// What was found damaged, in SQLite's words.
     pub found: String,
     /// Where the damaged file lies now; its log, where it has one, beside it.
+    #[serde(serialize_with = "as_text")]
     pub set_aside: PathBuf,
     /// Whether every table could be read, so that nothing was lost.
     pub whole: bool,
     /// The backup that the new database began as.
+    #[serde(serialize_with = "as_text_if_any")]
     pub backup: Option<PathBuf>,
     /// How many episodes could be read of the damaged file.
     pub salvaged: u64,
     /// How many could not: those of transcripts that are still there come back with them, or with the backup.
     pub unreadable: u64,
+}
+
+/// A path of any bytes: a home whose name is no text must not keep a memory from being made anew.
+fn as_text<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&path.to_string_lossy())
+}
+
+#[expect(clippy::ref_option, reason = "serde hands it so")]
+fn as_text_if_any<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+    match path {
+        Some(path) => to.serialize_some(&path.to_string_lossy()),
+        None => to.serialize_none(),
+    }
 }
 
 /// Opens the store for writing as [`Writer::open`]; one that is damaged is set aside and made anew first, which is logged loudly. So is

@@ -9,6 +9,8 @@ use std::path::Path;
 
 use fs_err::os::unix::fs::OpenOptionsExt;
 
+use crate::copy::with_suffix;
+
 /// Makes `folder` and what is missing above it, each for its owner alone.
 pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
@@ -24,6 +26,11 @@ pub(crate) fn private_file() -> fs_err::OpenOptions {
 /// Whether group and others may do nothing with a file.
 pub(crate) fn is_private(metadata: &Metadata) -> bool {
     metadata.permissions().mode() & 0o077 == 0
+}
+
+/// Whether a file's owner may not read or not write it.
+pub(crate) fn lacks_owner_rights(metadata: &Metadata) -> bool {
+    metadata.permissions().mode() & 0o600 != 0o600
 }
 
 /// Takes away from group and others what they may do with a file that exists.
@@ -65,7 +72,24 @@ pub(crate) fn other_than_a_file(path: &Path) -> Option<&'static str> {
 /// it would drop SQLite's locks on it.
 pub(crate) fn why_unopenable(path: &Path) -> Option<io::Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    fs_err::File::open(folder.unwrap_or(Path::new("."))).err()
+    let of_folder = fs_err::File::open(folder.unwrap_or(Path::new("."))).err();
+    of_folder.or_else(|| {
+        ["-wal", "-shm"]
+            .into_iter()
+            .find_map(|suffix| why_unwritable(&with_suffix(path, suffix)))
+    })
+}
+
+/// Of a file that its owner may not read and write, its name and the remedy.
+fn why_unwritable(path: &Path) -> Option<io::Error> {
+    let metadata = fs_err::metadata(path).ok()?;
+    let remedy = || {
+        format!(
+            "{0} can't be read and written by its owner; run `chmod 600 '{0}'`",
+            path.display()
+        )
+    };
+    lacks_owner_rights(&metadata).then(|| io::Error::new(io::ErrorKind::PermissionDenied, remedy()))
 }
 
 /// Which file it is in its file system, whatever it is called.

@@ -132,6 +132,7 @@ pub(crate) fn turn(number: u8, session_id: &str, prompts: &[&str]) -> TurnUpsert
         turn_uid: turn_uid(number),
         session: session(session_id),
         cwd: Some("/home/ada/engine".to_owned()),
+        told_cwd: None,
         git_branch: Some("main".to_owned()),
         project: None,
         episodes: prompts.iter().enumerate().map(episode).collect(),

@@ -110,6 +110,11 @@ impl Writer {
         Ok(writer)
     }
 
+    /// How many of the user's decisions could not be read any more at this opening: damaged lines of the journal, which are gone now.
+    pub fn damaged_decisions(&self) -> u64 {
+        self.journal.damaged()
+    }
+
     /// Where the database is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -153,6 +158,14 @@ impl Writer {
         let value = pause_value(pause);
         let choice = replay::pause_choice(pause);
         self.decide("set the pause", choice, |db| set_meta(db, PAUSED, &value))
+    }
+
+    /// Writes what stands there already: whether anything can be written.
+    ///
+    /// # Errors
+    /// What SQLite reports, such as that the disk is full.
+    pub fn try_to_write(&mut self) -> Result<(), QueryError> {
+        self.within("write to the memory", |db| set_meta(db, CLEAN_SHUTDOWN, "0"))
     }
 
     /// Adds to a named counter.

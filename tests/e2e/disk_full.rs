@@ -103,3 +103,41 @@ fn tc_40_a_full_disk_is_told_and_loses_nothing() {
     assert!(!daemon.log().contains("panicked"), "{}", daemon.log());
     drop(daemon);
 }
+
+#[test]
+fn tc_40_a_pause_holds_on_a_full_disk_and_health_follows() {
+    let sandbox = sandbox!();
+    let Some(disk) = Disk::mount(&sandbox.places().data_dir()) else {
+        return;
+    };
+    sandbox.transcript("older", "shop").topics(0..5);
+    let daemon = sandbox.start();
+    daemon.flush();
+    let ballast = disk.fill();
+    let health = || daemon.status()["health"].clone();
+    let told = health();
+    assert_eq!(told["state"], "degraded", "{told}");
+    let forgotten = sandbox.run(&["forget", "--all", "--yes"]);
+    assert!(!forgotten.status.success());
+    let paused = sandbox.run(&["pause"]);
+    let said = String::from_utf8_lossy(&paused.stderr).into_owned();
+    assert!(
+        paused.status.success() && said.contains("only while this daemon runs"),
+        "{said}"
+    );
+    assert!(
+        daemon.status()["paused"].as_str().unwrap().contains("can't be stored"),
+        "{}",
+        daemon.status()["paused"]
+    );
+    let shop = sandbox.project("shop");
+    assert_eq!(daemon.recall("asks", &shop, &topic(1).0).reason.as_deref(), Some("paused"));
+    // Room is made, and nobody asks for anything: the next look finds all well, and the pause stored.
+    fs_err::remove_file(ballast).unwrap();
+    eventually("health after space returned", PATIENCE, || {
+        (health()["state"] == "well").then_some(())
+    });
+    assert_eq!(daemon.status()["paused"], "until resumed");
+    assert!(sandbox.run(&["resume"]).status.success());
+    assert_eq!(daemon.status()["paused"], Value::Null);
+}

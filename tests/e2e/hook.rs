@@ -278,3 +278,42 @@ fn a_session_that_goes_on_after_a_compaction_is_reminded() {
     assert!(reminded.stdout.contains(r#""hookEventName":"SessionStart""#));
     assert_eq!(starts("s", "startup").stdout, "", "a new session waits for its prompt");
 }
+
+/// The writing end of a pipe that is full and that nobody reads, and the reading end, which keeps it open.
+fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let flags = fcntl_getfl(&writer).unwrap();
+    fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
+    while std::io::Write::write(&mut writer, &[b'x'; 512]).is_ok() {}
+    fcntl_setfl(&writer, flags).unwrap();
+    (reader, writer)
+}
+
+#[test]
+fn a_host_that_does_not_read_is_not_waited_for() {
+    let sandbox = sandbox!();
+    sandbox.transcript("older", "shop").topics(0..3);
+    let daemon = sandbox.start();
+    daemon.wait_for_model();
+    daemon.embed_all();
+    let shop = sandbox.project("shop");
+    let payload = json!({"session_id": "s", "cwd": shop, "hook_event_name": "UserPromptSubmit", "prompt": topic(1).0});
+    let (_reader, writer) = full_pipe();
+    let mut child = sandbox.hook_command().stdout(writer).spawn().unwrap();
+    let (status, took) = timed(|| {
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), payload.to_string().as_bytes()).unwrap();
+        let began = std::time::Instant::now();
+        loop {
+            match child.try_wait().unwrap() {
+                Some(status) => return Some(status),
+                None if began.elapsed() > PATIENCE => return None,
+                None => std::thread::sleep(Duration::from_millis(2)),
+            }
+        }
+    });
+    child.kill().ok();
+    child.wait().unwrap();
+    assert!(status.is_some_and(|status| status.success()), "{status:?} after {took:?}");
+    assert!(took < (BUDGET + SLACK) * LENIENCY, "{took:?}");
+}

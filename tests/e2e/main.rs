@@ -60,6 +60,7 @@ mod statusline;
 mod steer;
 mod steering;
 mod still_true;
+mod stuck;
 mod subagents;
 mod tailing;
 mod untrusted;

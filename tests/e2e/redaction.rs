@@ -93,6 +93,7 @@ fn as_once_stored(episode: EpisodeText) -> TurnUpsert {
             external_id: episode.session,
         },
         cwd: episode.cwd,
+        told_cwd: None,
         git_branch: Some("main".to_owned()),
         project: episode.project.map(ProjectRef::Known),
         episodes: vec![NewEpisode {

@@ -79,6 +79,7 @@ impl Synthetic {
                 external_id: format!("synthetic-{}", number / SESSION),
             },
             cwd: Some(cwd.to_owned()),
+            told_cwd: None,
             git_branch: None,
             project: Some(ProjectRef::Known(project)),
             episodes: vec![NewEpisode {

@@ -144,5 +144,24 @@ fn tc_40_a_place_that_cant_be_written_fails_and_takes_nothing_away() {
     assert!(matches!(error, BackupError::InTheWay(_)), "{error:?}");
     assert_eq!(fs_err::read_to_string(&target).unwrap(), "dear reader");
     let error = make(&database, Some(&target.join("below-a-file.db")), &mut go_on).unwrap_err();
-    assert!(matches!(error, BackupError::Copy { .. }), "{error:?}");
+    assert!(matches!(error, BackupError::NoFolder(_)), "{error:?}");
+    // A stick that is not mounted is not taken for a folder to be made.
+    let missing = place.path().join("no/stick/copy.db");
+    let error = make(&database, Some(&missing), &mut go_on).unwrap_err();
+    assert!(matches!(error, BackupError::NoFolder(_)), "{error:?}");
+    assert!(!place.path().join("no").exists());
+}
+
+#[test]
+fn a_folder_whose_name_is_no_text_is_told_all_the_same() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join(std::ffi::OsStr::from_bytes(b"non\xff\xfeutf"));
+    let database = folder.join("memory.db");
+    let _writer = Writer::open(&database).unwrap();
+    let made = make(&database, None, &mut go_on).unwrap();
+    assert!(made["path"].as_str().unwrap().contains("utf/backups/"), "{made}");
+    let told = status(&database);
+    assert_eq!(told["count"], 1);
+    assert!(told["newest"].as_str().unwrap().contains("utf/backups/"), "{told}");
 }

@@ -23,7 +23,7 @@ use crate::causes::with_causes;
 use crate::cli::output::{say, say_json};
 use crate::doctor::agents::{Examined, Transcripts};
 use crate::doctor::running::{Elsewhere, Running, Service};
-use crate::doctor::{Check, Outcome, Repair, Verdict, store};
+use crate::doctor::{Check, Outcome, Repair, Verdict, obstacles, store};
 use crate::exclusions::Exclusions;
 use crate::roots::Roots;
 use crate::scan;
@@ -125,6 +125,7 @@ fn examine(arguments: &DoctorArguments, surroundings: &Surroundings) -> Result<V
     checks.extend(contradictions.map(|(found, remedy)| Check::warning("settings", found, remedy)));
     let running = running(surroundings);
     checks.extend(running.checks());
+    checks.extend(obstacles::obstacles(places, running.ping.is_ok()));
     let reader = Reader::open(&places.database_file());
     checks.extend(memory(surroundings, &running, reader.as_ref()));
     let hook = hook_beside(&std::env::current_exe()?)?;
@@ -223,7 +224,11 @@ fn memory(surroundings: &Surroundings, running: &Running, reader: Result<&Reader
     let places = &surroundings.places;
     let reader = match reader {
         Ok(reader) => reader,
-        Err(error) => return vec![store::unopened(error)],
+        Err(error) => {
+            let mut checks = vec![store::unopened(error)];
+            checks.extend(store::folders(places));
+            return checks;
+        }
     };
     let mut checks = store::database(reader);
     checks.extend(store::folders(places));

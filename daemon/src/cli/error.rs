@@ -95,7 +95,33 @@ impl From<SingleError> for CliError {
             SingleError::Running { .. } => Kind::Daemon,
             SingleError::Lock { .. } | SingleError::Socket { .. } => Kind::Failed,
         };
-        Self::new(kind, with_causes(&error))
+        let said = Self::new(kind, with_causes(&error));
+        match remedy_of(&error) {
+            Some(remedy) => said.with_hint(remedy),
+            None => said,
+        }
+    }
+}
+
+/// How the lock is had.
+fn remedy_of(error: &SingleError) -> Option<String> {
+    match error {
+        SingleError::Running { pid, .. } => Some(format!(
+            "`remembrancer status` tells how it is; to stop it: `systemctl --user stop remembrancer.socket remembrancer.service` where it \
+             is a service (macOS: `launchctl bootout gui/$(id -u)/dev.remembrancer.daemon`), else `kill {pid}`"
+        )),
+        SingleError::Lock { path, .. } => Some(match fs_err::symlink_metadata(path) {
+            Ok(there) if !there.is_file() => format!(
+                "remove {}, which is {} and no file, and do this again",
+                path.display(),
+                if there.is_symlink() { "a link" } else { "something else" }
+            ),
+            _ => format!(
+                "see that you can write {} and its folder, and that the disk has room",
+                path.display()
+            ),
+        }),
+        SingleError::Unsafe { .. } | SingleError::Linked { .. } | SingleError::Socket { .. } => None,
     }
 }
 
@@ -126,7 +152,7 @@ impl From<remembrancer_schema::QueryError> for CliError {
 impl From<BackupError> for CliError {
     fn from(error: BackupError) -> Self {
         let kind = match &error {
-            BackupError::InTheWay(_) => Kind::Usage,
+            BackupError::InTheWay(_) | BackupError::NoFolder(_) => Kind::Usage,
             BackupError::Open(_) => Kind::Store,
             _ => Kind::Failed,
         };

@@ -94,6 +94,9 @@ pub(super) fn run(arguments: &ExportArguments, surroundings: &Surroundings) -> R
             written
         }
     };
+    if ids.is_empty() {
+        complain!("Nothing that is remembered is selected: there is nothing to write.");
+    }
     if written.excluded > 0 {
         complain!(
             "Left out: {} hidden by `exclude`; with --with-excluded they are written, too.",

@@ -53,6 +53,8 @@ pub(super) struct ForgetArguments {
 }
 
 pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    // What is shown beforehand is read here: it has to be what the daemon deletes.
+    ask::daemon_of_this_memory(surroundings)?;
     let target = target(arguments, surroundings)?;
     if arguments.dry_run {
         let preview = preview(&target, surroundings)?;

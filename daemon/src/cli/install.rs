@@ -16,6 +16,7 @@ pub(super) use service::{of_this_system as service_of_this_system, run as ask_ma
 use super::error::{CliError, Kind};
 use super::surroundings::{Surroundings, hook_beside};
 use crate::cli::output::{complain, say, tell};
+use crate::doctor::agents::switched_off;
 use crate::install::{self, Change, Refusal, StatusLine, Wanted};
 
 /// The name of the service among those of the agents.
@@ -121,6 +122,11 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
     for registration in Agent::ALL.iter().map(|agent| agent.registration()) {
         if let Some(remark) = registration.remark.filter(|_| changed.contains(&registration.name)) {
             say!("{}: {remark}.", registration.name);
+        }
+    }
+    for agent in chosen(&arguments.agents, surroundings) {
+        for (found, remedy) in switched_off(agent, &surroundings.settings_folder(agent.registration())) {
+            complain!("warning: {found}; {remedy}");
         }
     }
     tell_of_variables(surroundings);

@@ -1,14 +1,14 @@
 //! `remembrancer recall`: what a prompt would be reminded of. Asks the daemon or, where none runs, reads the store without
 //! changing it: by words alone, unless told to embed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use remembrancer_hooks::clock::{Deadline as WireDeadline, monotonic_ns};
 use remembrancer_hooks::protocol::{RecallReply, RecallRequest, Reply, Request};
 use remembrancer_processor::embed::BertEmbedder;
 use remembrancer_processor::ingest::redact;
-use remembrancer_processor::recall::{Recall, Silence};
+use remembrancer_processor::recall::{Recall, ScopeRule, Silence};
 use serde_json::{Value, json};
 
 use super::ask;
@@ -17,10 +17,10 @@ use super::surroundings::Surroundings;
 use crate::causes::with_causes;
 use crate::cli::output::{say, tell};
 use crate::config::Config;
-use crate::control::Offline;
+use crate::control::{Offline, in_scope};
 use crate::embedder;
 use crate::exclusions::Exclusions;
-use crate::project::Folders;
+use crate::project::{Folders, identify};
 
 #[derive(Debug, Args)]
 pub(super) struct RecallArguments {
@@ -71,11 +71,10 @@ pub(super) fn run(arguments: &RecallArguments, surroundings: &Surroundings) -> R
             tell!("{context}");
         } else {
             say!("Nothing to recall: {}.", answer["reason"].as_str().unwrap_or("nothing"));
-            if !arguments.all_projects {
-                say!(
-                    "(Looked at the project of {}; --all-projects looks at all alike.)",
-                    cwd.display()
-                );
+            let scope = in_scope(&surroundings.config.recall, arguments.all_projects).scope;
+            let is_project = || identify(&cwd, Some(&surroundings.home), false).is_some();
+            if let Some(looked_at) = looked_at(scope, &cwd, is_project) {
+                say!("({looked_at}; --all-projects looks at all alike.)");
             }
         }
         for degradation in answer["degradations"].as_array().into_iter().flatten() {
@@ -83,6 +82,21 @@ pub(super) fn run(arguments: &RecallArguments, surroundings: &Surroundings) -> R
         }
     });
     Ok(())
+}
+
+/// Which projects were looked at for a prompt in `cwd`; `None` where all were alike.
+fn looked_at(scope: ScopeRule, cwd: &Path, is_project: impl FnOnce() -> bool) -> Option<String> {
+    let others = match scope {
+        ScopeRule::All => return None,
+        ScopeRule::ProjectFirst => ", at other projects only where the evidence is strong",
+        ScopeRule::Project => ", at no other project",
+    };
+    let cwd = cwd.display();
+    Some(if is_project() {
+        format!("Only the project of {cwd} was looked at{others}")
+    } else {
+        format!("{cwd} is no project: only what belongs to none was looked at{others}")
+    })
 }
 
 fn of_daemon(reply: &RecallReply) -> Value {
@@ -138,4 +152,22 @@ fn of_recall(recall: &Recall) -> Value {
         "degradations": recall.log.degradations,
         "daemon": false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::own_first(ScopeRule::ProjectFirst, true, Some("Only the project of /srv/x was looked at, at other"))]
+    #[case::own_alone(ScopeRule::Project, true, Some("Only the project of /srv/x was looked at, at no"))]
+    #[case::none(ScopeRule::ProjectFirst, false, Some("/srv/x is no project: "))]
+    #[case::all(ScopeRule::All, true, None)]
+    fn where_it_was_looked_is_told(#[case] scope: ScopeRule, #[case] is_project: bool, #[case] expected: Option<&str>) {
+        let told = looked_at(scope, Path::new("/srv/x"), || is_project);
+        assert_eq!(told.is_some(), expected.is_some());
+        assert!(told.unwrap_or_default().starts_with(expected.unwrap_or_default()));
+    }
 }

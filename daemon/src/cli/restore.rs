@@ -14,7 +14,7 @@ use super::surroundings::Surroundings;
 use crate::causes::with_causes;
 use crate::cli::output::{say, tell};
 use crate::restoring;
-use crate::single::{Single, SingleError};
+use crate::single::Single;
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
@@ -42,7 +42,7 @@ pub(super) struct RestoreArguments {
 }
 
 pub(super) fn run(arguments: &RestoreArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let single = Single::take(&surroundings.places.data_dir()).map_err(refused)?;
+    let single = Single::take(&surroundings.places.data_dir())?;
     let database = surroundings.places.database_file();
     single.part(&surroundings.places.data_dir(), &database)?;
     let (copy, contents) = chosen(&arguments.which, &database)?;
@@ -53,9 +53,9 @@ pub(super) fn run(arguments: &RestoreArguments, surroundings: &Surroundings) -> 
     ask::empty_files(surroundings)?;
     drop(single);
     let mut report = json!({
-        "restored": copy,
+        "restored": copy.display().to_string(),
         "episodes": contents.episodes,
-        "set_aside": done.restored.set_aside,
+        "set_aside": done.restored.set_aside.as_ref().map(|aside| aside.display().to_string()),
         "forgotten_again": done.forgotten,
         "decisions_known": done.restored.decisions_known,
     });
@@ -84,22 +84,6 @@ fn told(done: &Value, contents: &Contents) {
         );
     }
     say!("Start the daemon: it reads what the transcripts hold beyond that.");
-}
-
-/// A daemon that runs, and how it is stopped.
-fn refused(error: SingleError) -> CliError {
-    let hint = match &error {
-        SingleError::Running { pid, .. } => Some(format!(
-            "stop it: `systemctl --user stop remembrancer.socket remembrancer.service` where it is a service \
-             (macOS: `launchctl bootout gui/$(id -u)/dev.remembrancer.daemon`), else `kill {pid}`"
-        )),
-        _ => None,
-    };
-    let error = CliError::from(error);
-    match hint {
-        Some(hint) => error.with_hint(hint),
-        None => error,
-    }
 }
 
 /// The copy to go back to, and what it holds.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Span, SpanRelativeTo};
 use remembrancer_hooks::protocol::Request;
 use remembrancer_processor::ingest::redact_folder;
 use remembrancer_schema::UnixMillis;
@@ -23,12 +23,19 @@ meanwhile stands in the agents' transcripts, and is read when the pause ends. To
 `forget --last` afterwards."
 )]
 pub(super) struct PauseArguments {
-    /// For how long, such as 30m or 2h; without it, until `resume`.
-    #[arg(long = "for", value_name = "DURATION")]
+    /// For how long, such as 30m, 2h or 3d; without it, until `resume`.
+    #[arg(long = "for", value_name = "DURATION", value_parser = for_how_long)]
     duration: Option<SignedDuration>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// A time to rest. A day is one of 24 hours, and a month is of no length.
+fn for_how_long(text: &str) -> Result<SignedDuration, String> {
+    let span = text.trim().parse::<Span>().ok();
+    let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
+    duration.ok_or_else(|| "write minutes, hours, days or weeks, such as 30m, 2h, 3d or 1w".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -80,6 +87,12 @@ pub(super) fn pause(arguments: &PauseArguments, surroundings: &Surroundings) -> 
     ask::print("pause", &done, arguments.json, |done| {
         let until = done["until"].as_str().unwrap_or("`remembrancer resume`");
         say!("Paused until {until}: nothing is read, embedded or recalled. What is written meanwhile is read afterwards.");
+        if done["stored"] == false {
+            complain!(
+                "warning: it holds only while this daemon runs, since it can't be stored ({}); it is stored once there is room",
+                done["problem"].as_str().unwrap_or("the disk is full")
+            );
+        }
     });
     Ok(())
 }
@@ -155,4 +168,24 @@ pub(super) fn include(arguments: &IncludeArguments, surroundings: &Surroundings)
 /// "1 episode is", "2 episodes are".
 pub(super) fn counted(number: &Value, one: &str, many: &str) -> String {
     plural::counted(number.as_u64().unwrap_or_default(), one, many)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::minutes("30m", Some(1_800))]
+    #[case::both("1h30m", Some(5_400))]
+    #[case::days("3d", Some(259_200))]
+    #[case::weeks("1w", Some(604_800))]
+    #[case::years("100y", None)]
+    #[case::no_unit("2", None)]
+    fn a_pause_has_a_length(#[case] text: &str, #[case] seconds: Option<i64>) {
+        let told = for_how_long(text);
+        assert_eq!(told.as_ref().ok().map(SignedDuration::as_secs), seconds);
+        assert!(!told.err().unwrap_or_default().contains("jiff"));
+    }
 }

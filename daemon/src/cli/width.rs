@@ -2,6 +2,10 @@
 
 use std::io::IsTerminal as _;
 
+use super::terminal::columns as columns_of;
+pub(super) use super::terminal::cut;
+use crate::system;
+
 /// Where nobody tells.
 const USUAL: usize = 80;
 /// No line is made for less than this, nor for more: beyond it the eye loses the line.
@@ -9,21 +13,12 @@ const BOUNDS: (usize, usize) = (66, 160);
 
 /// Columns of standard output.
 pub(super) fn columns() -> usize {
-    let stdout = std::io::stdout();
-    if !stdout.is_terminal() {
-        return USUAL;
-    }
-    let told = rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| usize::from(size.ws_col));
-    if told == 0 { USUAL } else { told.clamp(BOUNDS.0, BOUNDS.1) }
-}
-
-/// `text` in at most `columns` columns, with `…` for what is cut off. A character counts as one.
-pub(super) fn cut(text: &str, columns: usize) -> String {
-    if text.chars().count() <= columns {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
-    format!("{kept}…")
+    let told = if std::io::stdout().is_terminal() {
+        system::columns()
+    } else {
+        None
+    };
+    told.map_or(USUAL, |columns| columns.clamp(BOUNDS.0, BOUNDS.1))
 }
 
 /// `text` in lines of at most `columns` columns, broken between words; a word that is longer has a line of its own.
@@ -31,7 +26,7 @@ pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
+            Some(line) if columns_of(line) + 1 + columns_of(word) <= columns => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -46,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_cut_and_wrapped_by_characters() {
+    fn a_line_is_cut_and_wrapped_by_columns() {
         assert_eq!((cut("größer", 6), cut("größer", 4)), ("größer".to_owned(), "grö…".to_owned()));
         assert_eq!(wrap("one two  three\nfour", 9), ["one two", "three", "four"]);
         assert_eq!(wrap("a verylongword b", 5), ["a", "verylongword", "b"]);

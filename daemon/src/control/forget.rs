@@ -1,13 +1,15 @@
 //! What a request to forget names in a store, what it would delete, and the deleting.
 
-use std::borrow::Cow;
+use std::path::Path;
 
 use remembrancer_hooks::protocol::ForgetTarget as Target;
-use remembrancer_processor::ingest::{redact, redact_folder};
-use remembrancer_schema::{EpisodeId, ForgetTarget, Reader, TargetedEpisode, UnixMillis, Writer};
+use remembrancer_processor::ingest::{kept_folder, redact, redact_folder};
+use remembrancer_schema::{EpisodeId, ForgetTarget, QueryError, Reader, TargetedEpisode, UnixMillis, Writer};
 use serde_json::{Value, json};
 
 use super::{ControlError, date, find, first_line, rfc3339};
+use crate::paths;
+use crate::project::{Folders, LOOK_PATIENCE};
 
 /// Turns that a preview shows.
 const SHOWN: usize = 5;
@@ -26,11 +28,7 @@ pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTar
             agent: None,
             external_id,
         },
-        // Working folders are stored without the secrets in their names, the paths of transcripts as they are.
-        Target::Path(path) => match redact_folder(&path) {
-            Cow::Borrowed(_) => ForgetTarget::Path(path),
-            Cow::Owned(folder) => ForgetTarget::AnyOf(vec![ForgetTarget::Path(folder), ForgetTarget::Path(path)]),
-        },
+        Target::Path(path) => by_path(reader, path)?,
         Target::Matching(words) => ForgetTarget::Matching(words),
         Target::After(at) => ForgetTarget::After(UnixMillis(at)),
         Target::Before(at) => ForgetTarget::Before(UnixMillis(at)),
@@ -57,6 +55,35 @@ pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTar
                 }
             }
         }
+    })
+}
+
+/// What happened in or below `path`, by all names that are stored of it.
+fn by_path(reader: &Reader, path: String) -> Result<ForgetTarget, QueryError> {
+    let mut named = vec![ForgetTarget::Path(path.clone())];
+    // Working folders are stored without the secrets in their names, the paths of transcripts as they are.
+    let stored = redact_folder(&path).into_owned();
+    // Older rows have folders as the transcripts have them, and so has what was stored while the file system did not answer.
+    let known = reader.working_folders()?;
+    let is_below = |folder: &str, above: &str| Path::new(folder).starts_with(above);
+    let others: Vec<String> = known.into_iter().filter(|folder| !is_below(folder, &stored)).collect();
+    let above = path.clone();
+    let other_names = Folders::default().within(LOOK_PATIENCE, move || {
+        let leads_below = |folder: &String| {
+            let plain = kept_folder(folder).unwrap_or_else(|| folder.clone());
+            let plain = Path::new(&plain);
+            let leads_there = || paths::resolved(plain).is_ok_and(|real| real.starts_with(&above));
+            plain.starts_with(&above) || plain.is_absolute() && leads_there()
+        };
+        others.into_iter().filter(leads_below).collect::<Vec<_>>()
+    });
+    if stored != path {
+        named.push(ForgetTarget::Path(stored));
+    }
+    named.extend(other_names.into_iter().flatten().map(ForgetTarget::Path));
+    Ok(match named.pop() {
+        Some(only) if named.is_empty() => only,
+        last => ForgetTarget::AnyOf(named.into_iter().chain(last).collect()),
     })
 }
 

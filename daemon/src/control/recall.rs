@@ -48,7 +48,11 @@ impl Offline<'_> {
         if self.reader.paused()?.is_some_and(|pause| pause.holds_at(now)) {
             return Ok(Err(Reason::Paused));
         }
-        if self.exclusions.cover_prompt(self.reader, &session, request.cwd.as_deref())? {
+        let real = |cwd: &str| self.folders.real(cwd, PATIENCE);
+        if self
+            .exclusions
+            .cover_prompt(self.reader, &session, request.cwd.as_deref(), real)?
+        {
             return Ok(Err(Reason::Excluded));
         }
         let project = match &request.cwd {

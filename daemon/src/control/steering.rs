@@ -125,7 +125,9 @@ pub(crate) fn may_remember(
         agent: USER_AGENT.to_owned(),
         external_id: REMEMBERED_SESSION.to_owned(),
     };
-    if exclusions.cover_prompt(reader, &session, fact.cwd())? {
+    // Where the folder leads was looked at when its project was.
+    let real = |_: &str| fact.project.root.clone();
+    if exclusions.cover_prompt(reader, &session, fact.cwd(), real)? {
         return Err(senseless("the folder is kept out of the memory; see `remembrancer status`"));
     }
     Ok(())

@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use super::host::{self, Heard, Ran};
 use super::{Check, Verdict};
-use crate::install::{Registered, StatusLine, longer_limit, registered, status_line, values};
+use crate::install::{self, Refusal, Registered, StatusLine, Wanted, longer_limit, registered, status_line, values};
 use crate::plural::{all, counted};
+use crate::system;
 
 /// An agent on this machine.
 pub(crate) struct Examined<'a> {
@@ -205,25 +206,8 @@ impl Examined<'_> {
     }
 
     fn switched_off(&self) -> Vec<Check> {
-        let mut checks = Vec::new();
-        for switch in self.agent.host_side().off_switches {
-            let file = self.folder.join(switch.file);
-            let Some(settings) = values(&file).ok().flatten() else {
-                continue;
-            };
-            let value = switch.path.iter().fold(&settings, |value, key| &value[*key]);
-            if *value == Value::Bool(switch.off) {
-                let found = format!(
-                    "{} runs no hooks: {} has {} = {}",
-                    self.name(),
-                    file.display(),
-                    switch.path.join("."),
-                    switch.off
-                );
-                checks.push(self.failed(found, format!("set it to {}", !switch.off)));
-            }
-        }
-        checks
+        let found = switched_off(self.agent, &self.folder).into_iter();
+        found.map(|(found, remedy)| self.failed(found, remedy)).collect()
     }
 
     /// A status line of ours; of another nothing is said.
@@ -359,8 +343,15 @@ impl Examined<'_> {
         checks
     }
 
+    /// What to do: have it set up, or correct what keeps `install` from it.
     fn install(&self) -> String {
-        format!("run `remembrancer install --agent {}`", self.agent.id())
+        let hook = self.hook.to_string_lossy();
+        match install::install(&self.folder, self.agent, Wanted::hook(&hook), system::user_id()) {
+            Err(refusal @ Refusal::Invalid { .. }) => {
+                format!("correct what `install` would refuse: {refusal}")
+            }
+            _ => format!("run `remembrancer install --agent {}`", self.agent.id()),
+        }
     }
 
     fn name(&self) -> &'static str {
@@ -378,6 +369,29 @@ impl Examined<'_> {
     fn failed(&self, found: impl Into<String>, remedy: impl Into<String>) -> Check {
         Check::failed(self.agent.id(), found, remedy)
     }
+}
+
+/// What in the settings in `folder` has the host run no hooks at all, each with its remedy.
+pub(crate) fn switched_off(agent: Agent, folder: &Path) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for switch in agent.host_side().off_switches {
+        let file = folder.join(switch.file);
+        let Some(settings) = values(&file).ok().flatten() else {
+            continue;
+        };
+        let value = switch.path.iter().fold(&settings, |value, key| &value[*key]);
+        if *value == Value::Bool(switch.off) {
+            let found = format!(
+                "{} runs no hooks: {} has {} = {}",
+                agent.registration().name,
+                file.display(),
+                switch.path.join("."),
+                switch.off
+            );
+            all.push((found, format!("set it to {}", !switch.off)));
+        }
+    }
+    all
 }
 
 /// Of the entries that are run by the same command, the first.
@@ -444,6 +458,28 @@ mod tests {
         assert_eq!(verdict("trusted_hash = \"sha256:0\""), Verdict::Ok);
         assert_eq!(verdict("trusted_hash = \"sha256:0\"\nenabled = false"), Verdict::Failed);
         assert_eq!(verdict(""), Verdict::Failed);
+    }
+
+    #[test]
+    fn settings_that_install_would_refuse_are_named_with_their_line() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(examined(folder.path()).install().starts_with("run `remembrancer install"));
+        let text = "{\n  \"hooks\": {\n    \"UserPromptSubmit\": \"nope\"\n  }\n}\n";
+        fs_err::write(folder.path().join("hooks.json"), text).unwrap();
+        let remedy = examined(folder.path()).hook().remove(0).remedy.unwrap();
+        assert!(
+            remedy.contains("hooks.json:3:") && !remedy.contains("run `remembrancer install"),
+            "{remedy}"
+        );
+    }
+
+    #[test]
+    fn hooks_that_are_switched_off_are_told_with_the_switch() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(switched_off(Agent::CODEX, folder.path()), []);
+        fs_err::write(folder.path().join("config.toml"), "[features]\nhooks = false\n").unwrap();
+        let told = switched_off(Agent::CODEX, folder.path());
+        assert!(told[0].0.contains("features.hooks = false"), "{told:?}");
     }
 
     #[test]

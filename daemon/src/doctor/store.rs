@@ -21,6 +21,7 @@ use crate::files::{open_paths, shares_writes};
 use crate::mending::Findings;
 use crate::plural::counted;
 use crate::roots::Roots;
+use crate::sizes::size;
 use crate::{clock, drift, recovery, system};
 
 const MEMORY: &str = "memory";
@@ -46,9 +47,10 @@ pub(crate) fn database(reader: &Reader) -> Vec<Check> {
 
 /// A database that can't be opened, and what to do about it.
 pub(crate) fn unopened(error: &OpenError) -> Check {
-    match error {
-        OpenError::Corrupt { .. } | OpenError::Lost { .. } => damaged(&with_causes(error)),
-        _ => unusable(&with_causes(error)),
+    match (error, error.parts()) {
+        (OpenError::Corrupt { .. } | OpenError::Lost { .. }, (found, _)) => damaged(&found),
+        (_, (found, Some(remedy))) => Check::failed(MEMORY, found, remedy),
+        (_, (_, None)) => unusable(&with_causes(error)),
     }
 }
 
@@ -95,6 +97,7 @@ fn looked_through(reader: &Reader) -> Result<Vec<Check>, QueryError> {
     let warn = |notice| Check::warning(MEMORY, notice, "see whether there is a newer version, or report the kind");
     checks.extend(notices.into_iter().map(warn));
     checks.extend(redaction(&reader.redaction()?));
+    checks.extend(journal(reader));
     let recovered = reader.recovery()?;
     checks.extend(recovered.map(|recovery| Check::warning(MEMORY, recovery::found(&recovery), recovery::remedy(&recovery))));
     let deadline = Deadline::after(LOOK_THROUGH);
@@ -135,6 +138,23 @@ fn redaction(state: &RedactionState) -> Option<Check> {
         found,
         "let the daemon run, which does it while it has nothing else to do; what is shown is redacted all the same",
     ))
+}
+
+/// Whether what the user decided can be read. Once a daemon has started, what could not be is gone, and its health tells it.
+fn journal(reader: &Reader) -> Option<Check> {
+    match reader.damaged_decisions() {
+        Ok(0) => None,
+        Ok(lines) => Some(Check::warning(
+            MEMORY,
+            format!("{lines} lines of the journal of what you decided are damaged and tell nothing any more"),
+            "see whether what you excluded, forgot or paused still is, and do it again where it is not",
+        )),
+        Err(error) => Some(Check::failed(
+            MEMORY,
+            format!("the journal of what you decided can't be read: {error}"),
+            "have it readable; the daemon does not start without it",
+        )),
+    }
 }
 
 /// Which records were passed over for their kind, by agent and version.
@@ -217,7 +237,7 @@ fn second_names(places: &Places) -> Option<Check> {
 }
 
 fn room_left(room: u64, folder: &Path) -> Check {
-    let found = format!("{:.1} GB are free for {}", room as f64 / 1e9, folder.display());
+    let found = format!("{} are free for {}", size(room), folder.display());
     match room {
         0..NO_ROOM => Check::failed(MEMORY, found, "make room there; until then nothing new is kept"),
         NO_ROOM..LITTLE_ROOM => Check::warning(MEMORY, found, "make room there soon"),
@@ -321,5 +341,34 @@ mod tests {
     #[case::enough(LITTLE_ROOM, Verdict::Ok)]
     fn room_is_judged(#[case] room: u64, #[case] expected: Verdict) {
         assert_eq!(room_left(room, Path::new("/")).verdict, expected);
+    }
+
+    #[test]
+    fn a_memory_that_is_not_there_yet_has_one_remedy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let check = unopened(&Reader::open(&path).unwrap_err());
+        assert_eq!(check.found, format!("there is no memory at {}", path.display()));
+        assert_eq!(check.remedy.as_deref(), Some("start the daemon once to make it"));
+        fs_err::write(&path, "no database at all, but a text that is longer than a header".repeat(9)).unwrap();
+        let check = unopened(&Reader::open(&path).unwrap_err());
+        assert!(!check.found.contains("start the daemon"), "{check:?}");
+    }
+
+    #[test]
+    fn a_damaged_journal_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let mut writer = remembrancer_schema::Writer::open(&path).unwrap();
+        writer.exclude_path("/a", clock::now()).unwrap();
+        writer.close().unwrap();
+        let reader = Reader::open(&path).unwrap();
+        assert_eq!(journal(&reader), None);
+        let journal_file = folder.path().join("memory.db.journal");
+        let whole = fs_err::read_to_string(&journal_file).unwrap();
+        fs_err::write(&journal_file, whole.replace("/a", "/b")).unwrap();
+        assert_eq!(journal(&reader).unwrap().verdict, Verdict::Warning);
+        let opened = remembrancer_schema::Writer::open(&path).unwrap();
+        assert_eq!(opened.damaged_decisions(), 1);
     }
 }

@@ -112,6 +112,7 @@ fn turns(dataset: &Dataset, projects: &BTreeMap<String, ProjectId>) -> Vec<TurnU
                     external_id: session.to_owned(),
                 },
                 cwd: None,
+                told_cwd: None,
                 git_branch: None,
                 project: document
                     .project

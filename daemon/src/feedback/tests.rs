@@ -83,6 +83,7 @@ fn batch() -> IngestBatch {
             turn_uid,
             session: session("older"),
             cwd: None,
+            told_cwd: None,
             git_branch: None,
             project: None,
             episodes: vec![episode],

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use remembrancer_processor::Deadline;
 use remembrancer_processor::ingest::{Turn, redact_folder};
 use remembrancer_schema::{
     EpisodeId, IngestBatch, IngestOutcome, NewEpisode, ProjectRef, QueryError, Reader, SessionKey, ToldProject, TurnUpsert,
@@ -13,9 +15,13 @@ use super::{Ingest, IngestError};
 use crate::clock;
 use crate::counts::Count;
 use crate::progress::Part;
+use crate::project::LOOK_PATIENCE;
 use crate::scan::KnownFile;
 use crate::source_file::ReadStep;
 use crate::threads::{Panicked, contained};
+
+/// How long it is not looked again where a folder leads.
+const REAL_FOR: Duration = Duration::from_mins(1);
 
 /// What one step in one file brought, ready to be stored.
 pub(super) struct Reading {
@@ -50,6 +56,7 @@ fn nothing_of(turn: &Turn) -> TurnUpsert {
             external_id: turn.session.clone(),
         },
         cwd: None,
+        told_cwd: None,
         git_branch: None,
         project: None,
         episodes: Vec::new(),
@@ -74,11 +81,7 @@ impl Ingest {
         let mut turns = Vec::with_capacity(episodes.len());
         let mut kept = Vec::with_capacity(episodes.len());
         for (turn, episodes) in advance.turns.into_iter().zip(episodes) {
-            let excluded = turn
-                .cwd
-                .as_deref()
-                .is_some_and(|cwd| self.setup.exclusions.cover(Path::new(cwd)));
-            if excluded {
+            if turn.cwd.as_deref().is_some_and(|cwd| self.is_excluded(cwd)) {
                 turns.push(nothing_of(&turn));
             } else {
                 turns.push(self.upsert(&turn, episodes));
@@ -109,16 +112,38 @@ impl Ingest {
         }
     }
 
+    /// Whether the settings keep out a folder, by the name that a transcript has for it or by where that leads.
+    fn is_excluded(&mut self, cwd: &str) -> bool {
+        self.setup.exclusions.cover(Path::new(cwd))
+            || self
+                .real(cwd)
+                .is_some_and(|real| self.setup.exclusions.cover(Path::new(&real)))
+    }
+
+    /// Where a folder leads, where that is another path. Looked for anew after a while, since links change.
+    fn real(&mut self, cwd: &str) -> Option<String> {
+        if let Some((real, _)) = self.reals.get(cwd).filter(|(_, until)| !until.has_passed()) {
+            return real.clone();
+        }
+        let real = self.setup.folders.real(cwd, LOOK_PATIENCE);
+        self.reals.insert(cwd.to_owned(), (real.clone(), Deadline::after(REAL_FOR)));
+        real
+    }
+
     fn upsert(&mut self, turn: &Turn, episodes: Vec<NewEpisode>) -> TurnUpsert {
         let project = turn.cwd.as_deref().and_then(|cwd| self.project(cwd)).map(ProjectRef::Told);
+        // The folder itself was needed for what is kept out, and for the project.
+        let stored = |folder: &str| redact_folder(folder).into_owned();
+        let told = turn.cwd.as_deref().map(stored);
+        let real = turn.cwd.as_deref().and_then(|cwd| self.real(cwd)).as_deref().map(stored);
         TurnUpsert {
             turn_uid: turn.uid,
             session: SessionKey {
                 agent: turn.agent.id().to_owned(),
                 external_id: turn.session.clone(),
             },
-            // The folder itself was needed for what is kept out, and for the project.
-            cwd: turn.cwd.as_deref().map(|cwd| redact_folder(cwd).into_owned()),
+            told_cwd: real.is_some().then(|| told.clone()).flatten(),
+            cwd: real.or(told),
             git_branch: turn.git_branch.clone(),
             project,
             episodes,

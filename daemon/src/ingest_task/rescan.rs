@@ -32,6 +32,7 @@ impl Ingest {
             self.watch.follow(root);
         }
         self.setup.progress.set_polling(self.watch.is_polling());
+        self.setup.progress.set_unwatched(self.watch.unwatched());
         let Scan {
             mut files,
             databases,

@@ -14,6 +14,7 @@ use crate::source_file::CHUNK_BYTES;
 use crate::store::Store;
 
 mod databases;
+mod folders;
 mod hints;
 
 /// A store, and transcripts beside it.
@@ -23,6 +24,7 @@ struct Place {
     progress: Arc<Progress>,
     mailbox: Arc<Mailbox>,
     codes: SharedCodes,
+    exclusions: Exclusions,
 }
 
 impl Place {
@@ -38,6 +40,7 @@ impl Place {
             progress,
             mailbox: Arc::default(),
             codes: SharedCodes::new(8),
+            exclusions: Exclusions::default(),
         }
     }
 
@@ -77,7 +80,7 @@ impl Place {
                     flat: true,
                 },
             ]),
-            exclusions: Exclusions::default(),
+            exclusions: self.exclusions.clone(),
             newest: None,
             rescan: Duration::from_mins(10),
             politeness: Politeness::new(1.0),

@@ -178,7 +178,9 @@ impl Refresher {
             agent: ASKER.to_owned(),
             external_id: String::new(),
         };
-        let is_silent = self.progress.is_paused(clock::now()) || self.exclusions.cover_prompt(reader, &session, Some(folder))?;
+        let real = |folder: &str| self.folders.real(folder, FOLDER_PATIENCE);
+        let is_silent =
+            self.progress.is_paused(clock::now()) || self.exclusions.cover_prompt(reader, &session, Some(folder), real)?;
         let project = project.filter(|project| *project != UNKNOWN && !is_silent);
         let episodes = match project {
             Some(project) => self.recollections(reader, project, &session)?,

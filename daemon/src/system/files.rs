@@ -61,6 +61,13 @@ pub(crate) fn is_socket(metadata: &Metadata) -> bool {
     metadata.file_type().is_socket()
 }
 
+/// Why this process can't make files in `folder`; `None` where it can.
+pub(crate) fn why_not_writable(folder: &Path) -> Option<std::io::Error> {
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)
+        .err()
+        .map(std::io::Error::from)
+}
+
 /// Bytes that the user may still write to the file system of `folder`, where it tells.
 pub(crate) fn room(folder: &Path) -> Option<u64> {
     let system = rustix::fs::statvfs(folder).ok()?;

@@ -105,6 +105,14 @@ pub(crate) fn is_alive(pid: i32) -> bool {
     rustix::process::Pid::from_raw(pid).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
 }
 
+/// Whether a process was stopped by a signal and does nothing until another has it go on; no, where the system does not tell.
+pub(crate) fn stands_still(pid: i32) -> bool {
+    let stat = fs_err::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name of the program, before that, may hold anything.
+    stat.rsplit_once(')')
+        .is_some_and(|(_, after)| matches!(after.trim_start().chars().next(), Some('T' | 't')))
+}
+
 /// Asks a child to stop in order. It may have ended by itself already.
 pub(crate) fn terminate(child: &Child) {
     if let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32) {

@@ -21,6 +21,8 @@ mod qwen;
 mod uri;
 mod wrapped;
 
+pub(crate) use uri::path_of;
+
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@
 //! thread closes every open turn. A restart begins at the oldest open turn and finds the same turns again, since all that a
 //! parser knows of an open turn is read after its beginning, or was [`Carried`] there.
 
+mod folder;
 mod open_turn;
 mod place;
 mod rewrite;
@@ -21,7 +22,8 @@ use super::tool::Call;
 use super::turn::{Turn, TurnName, short_hash};
 use super::{ResumePoint, SourceInfo, text, time};
 
-pub(crate) use place::{Place, kept_folder};
+pub use folder::kept_folder;
+pub(crate) use place::Place;
 
 /// A place from which a restart may read, and what is carried there.
 #[derive(Clone, Debug, Default)]

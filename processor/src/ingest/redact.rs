@@ -3,7 +3,7 @@
 //! A secret that is cut first loses its shape, and its beginning would stay. So every text that is kept goes through
 //! [`redact`] before it is cut, or through [`redact_head`] where only a short head of a long text is kept.
 //!
-//! It is looked for in the text as it is read ([`view`], ADR 50). What the user marked goes first ([`private`]). The other rules are
+//! It is looked for in the text as it is read ([`view`], ADR 49). What the user marked goes first ([`private`]). The other rules are
 //! data (see [`rules`], [`tokens`], [`written`], [`everyday`], and `docs/redaction.md`): a pattern, the fixed strings one of which must
 //! be there for it to match, and a check of what it found. One pass over the text finds which fixed strings occur ([`search`]); only
 //! their rules run, so that ordinary text costs one scan. Redacting twice changes nothing.

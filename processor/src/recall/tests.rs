@@ -113,6 +113,7 @@ impl Store {
             turn_uid,
             session: key(memory.session),
             cwd: Some(format!("/{}", memory.project)),
+            told_cwd: None,
             git_branch: None,
             project: Some(ProjectRef::Known(project)),
             episodes: vec![episode],

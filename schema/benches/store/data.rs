@@ -158,6 +158,7 @@ fn turn(number: u64, texts: Vec<(String, String)>) -> TurnUpsert {
             external_id: format!("session-{}", number / 20),
         },
         cwd: Some("/home/ada/engine".to_owned()),
+        told_cwd: None,
         git_branch: Some("main".to_owned()),
         project: None,
         episodes: texts.into_iter().enumerate().map(episode).collect(),

@@ -148,3 +148,38 @@ fn a_first_start_is_one() {
     drop(open_or_rebuild(&path, NOW).expect("opens"));
     assert_eq!(Reader::open(&path).expect("opens").recovery().expect("reads"), None);
 }
+
+#[test]
+fn a_log_that_was_left_behind_is_kept_for_the_database_that_was_moved() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let path = folder.path().join("memory.db");
+    let mut writer = Writer::open(&path).expect("opens");
+    writer
+        .ingest(&batch(vec![turn(1, "s", &["only in the log"])]))
+        .expect("stores");
+    let moved = with_suffix(&path, ".newer");
+    // As both are while the daemon runs.
+    let kept = ["", "-wal"].map(|suffix| fs_err::read(with_suffix(&path, suffix)).expect("reads"));
+    drop(writer);
+    for (suffix, bytes) in [("", None), ("-shm", None), (".journal", None), ("-wal", Some(&kept[1]))] {
+        fs_err::remove_file(with_suffix(&path, suffix)).ok();
+        if let Some(bytes) = bytes {
+            fs_err::write(with_suffix(&path, suffix), bytes).expect("writes");
+        }
+    }
+    fs_err::write(&moved, &kept[0]).expect("writes");
+    for error in [Writer::open(&path).err(), Reader::open(&path).err()] {
+        let told = error.expect("is refused").to_string();
+        assert!(told.contains("move the log beside it first"), "{told}");
+    }
+    open_or_rebuild(&path, NOW).expect("begins anew").close().expect("closes");
+    let aside: Vec<_> = fs_err::read_dir(folder.path())
+        .expect("lists")
+        .map(|entry| entry.expect("lists").path())
+        .filter(|path| path.to_string_lossy().contains(".damaged-") && path.to_string_lossy().ends_with("-wal"))
+        .collect();
+    assert_eq!(aside.len(), 1, "{aside:?}");
+    assert_eq!(fs_err::read(&aside[0]).expect("reads"), kept[1]);
+    fs_err::rename(&aside[0], with_suffix(&moved, "-wal")).expect("moves");
+    assert_eq!(prompts(&moved), ["only in the log"]);
+}

@@ -253,3 +253,22 @@ fn a_pipe_or_a_folder_in_the_place_of_a_file_is_told_and_not_waited_for(#[case] 
         }
     }
 }
+
+#[test]
+fn a_log_that_its_owner_may_not_write_is_given_back() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let path = folder.path().join("memory.db");
+    let writer = Writer::open(&path).expect("opens");
+    let companions = ["-wal", "-shm"].map(|suffix| with_suffix(&path, suffix));
+    let held: Vec<Vec<u8>> = companions.iter().map(|file| fs_err::read(file).expect("reads")).collect();
+    drop(writer);
+    for (file, bytes) in companions.iter().zip(held) {
+        fs_err::write(file, bytes).expect("writes");
+        fs_err::set_permissions(file, crate::system::permissions(0o400)).expect("takes away");
+    }
+    let _writer = Writer::open(&path).expect("opens");
+    for file in &companions {
+        let metadata = fs_err::metadata(file).expect("is there");
+        assert!(!crate::system::lacks_owner_rights(&metadata), "{}", file.display());
+    }
+}

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::Reader;
 use crate::error::QueryError;
 use crate::ids::{ProjectId, TurnUid};
+use crate::journal::Journal;
 use crate::migrate::meta;
 use crate::recovery::{self, Recovery};
 use crate::rows::{InstructionFile, Pause};
@@ -71,6 +72,14 @@ impl Reader {
     /// What SQLite reports.
     pub fn instruction_files(&self) -> Result<Vec<InstructionFile>, QueryError> {
         self.run("read the instruction files", stored_instruction_files)
+    }
+
+    /// How many of the user's decisions can't be read: damaged lines of the journal beside the database.
+    ///
+    /// # Errors
+    /// The file system's error.
+    pub fn damaged_decisions(&self) -> std::io::Result<u64> {
+        Journal::damaged_lines(self.path())
     }
 
     /// Whether and how long ingest and embedding rest. Whether it still holds tells [`Pause::holds_at`].

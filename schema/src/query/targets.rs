@@ -27,6 +27,21 @@ impl Reader {
         self.run("find what to forget", |db| of(db, target))
     }
 
+    /// The working folders of all that is stored, each once.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn working_folders(&self) -> Result<Vec<String>, QueryError> {
+        self.run("read the working folders", |db| {
+            db.prepare_cached(
+                "SELECT cwd FROM episode_texts WHERE cwd IS NOT NULL
+                 UNION SELECT cwd FROM sessions WHERE cwd IS NOT NULL",
+            )?
+            .query_map([], |row| row.get(0))?
+            .collect()
+        })
+    }
+
     /// The episodes that [`crate::Writer::forget`] would remove, newest first: all parts of the turns that `target` is about.
     ///
     /// # Errors
@@ -137,12 +152,13 @@ pub(crate) fn by_prefix(db: &Connection, prefix: &str) -> rusqlite::Result<Vec<E
         .collect()
 }
 
-/// The episodes whose working folder or transcript lies at or under a path.
+/// The episodes whose working folder or transcript lies at or under a path; where no folder is known of an episode, its session's.
 pub(crate) fn under_path(db: &Connection, path: &str) -> rusqlite::Result<Vec<EpisodeId>> {
     let mut statement = db.prepare_cached(
-        "SELECT episodes.id, episode_texts.cwd, sources.path
+        "SELECT episodes.id, coalesce(episode_texts.cwd, sessions.cwd), sources.path
          FROM episodes
          JOIN episode_texts ON episode_texts.episode_id = episodes.id
+         JOIN sessions ON sessions.id = episodes.session_id
          LEFT JOIN sources ON sources.id = episodes.source_id",
     )?;
     let mut rows = statement.query([])?;

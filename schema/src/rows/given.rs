@@ -168,8 +168,10 @@ pub struct TurnUpsert {
     pub turn_uid: TurnUid,
     /// The session whose transcript it was read from.
     pub session: SessionKey,
-    /// Working folder at that turn.
+    /// Working folder at that turn, links followed; where it is not known, the session's counts for what is kept out.
     pub cwd: Option<String>,
+    /// The same folder as the transcript has it, where that is another path: what keeps either out keeps the turn out.
+    pub told_cwd: Option<String>,
     /// Git branch at that turn.
     pub git_branch: Option<String>,
     /// The project that `cwd` was resolved to.

@@ -198,7 +198,7 @@ type Hidden = (EpisodeId, Option<String>, Option<String>);
 /// Hidden episodes of sessions that are let in, with their working folders and transcripts.
 fn hidden(db: &Connection) -> rusqlite::Result<Vec<Hidden>> {
     db.prepare_cached(
-        "SELECT episodes.id, episode_texts.cwd, sources.path
+        "SELECT episodes.id, coalesce(episode_texts.cwd, sessions.cwd), sources.path
          FROM episodes
          JOIN episode_texts ON episode_texts.episode_id = episodes.id
          JOIN sessions ON sessions.id = episodes.session_id

@@ -131,9 +131,9 @@ impl<'a, 't> Pass<'a, 't> {
             self.outcome.tombstoned += count;
             return Ok(());
         }
-        let path_excluded = self.source_excluded || covers(&self.exclusions, turn.cwd.as_deref());
         let session = self.session(&turn.session)?;
         let (session, session_excluded) = (session.id, session.excluded);
+        let path_excluded = self.source_excluded || self.is_in_excluded(turn, session)?;
         let stored = stored_episodes(self.db, turn.turn_uid)?;
         if path_excluded || session_excluded {
             self.outcome.excluded += count;
@@ -152,6 +152,18 @@ impl<'a, 't> Pass<'a, 't> {
             steer::boost_again(self.db, turn.turn_uid)?;
         }
         self.retire_parts(turn, session, &stored)
+    }
+
+    /// Whether a turn's working folder is kept out, by either of its names; where no folder is told, the session's.
+    fn is_in_excluded(&self, turn: &TurnUpsert, session: SessionId) -> rusqlite::Result<bool> {
+        if self.exclusions.is_empty() {
+            return Ok(false);
+        }
+        if turn.cwd.is_none() {
+            return Ok(covers(&self.exclusions, sessions::folder(self.db, session)?.as_deref()));
+        }
+        let names = [turn.cwd.as_deref(), turn.told_cwd.as_deref()];
+        Ok(names.into_iter().any(|cwd| covers(&self.exclusions, cwd)))
     }
 
     /// The project of a turn of which something may be stored: of one that is kept out not even the folder's name is kept.
@@ -174,6 +186,9 @@ impl<'a, 't> Pass<'a, 't> {
     fn told_project(&mut self, told: &'a ToldProject) -> rusqlite::Result<ProjectId> {
         if let Some(project) = self.projects.get(told.keys.as_slice()) {
             return Ok(*project);
+        }
+        if told.keys.is_empty() {
+            return Err(rusqlite::Error::ToSqlConversionFailure("a project needs a key".into()));
         }
         let project = projects::resolve(self.db, &told.keys, &told.name, Some(&told.root), self.batch.now)?;
         self.projects.insert(&told.keys, project);

@@ -97,7 +97,7 @@ fn a_rebuilt_index_is_the_index() {
         .expect("excludes");
     store.writer.ingest(&batch(Vec::new())).expect("stores");
     let mut visible = turn(9, "s", &["alpha getUserName"]);
-    visible.cwd = None;
+    visible.cwd = Some("/home/ada/elsewhere".to_owned());
     store.writer.ingest(&batch(vec![visible])).expect("stores");
     store.writer.rebuild_index().expect("rebuilds");
     assert_eq!(store.found("alpha"), [store.id(9, 0)], "what is hidden stays out");

@@ -42,9 +42,15 @@ const WRITING: Duration = Duration::from_mins(1);
 /// Mends everything; with `--dry-run`, says what it would mend.
 pub(super) fn all(arguments: &DoctorArguments, surroundings: &Surroundings) -> Result<Vec<Repair>, CliError> {
     let (places, dry_run) = (&surroundings.places, arguments.dry_run);
-    let mut repairs = permissions(places, dry_run);
+    let foreign = anothers(&places.database_file());
+    let mut repairs = match &foreign {
+        // Not even its mode is ours to change.
+        Some(left) => vec![left.clone()],
+        None => permissions(places, dry_run),
+    };
     let running = super::running(surroundings);
     repairs.extend(match &running.ping {
+        _ if foreign.is_some() => Vec::new(),
         Ok(_) => {
             let mut repairs = half_written_files(places, dry_run);
             // One of another version may not know the request. What is to be done about it the checks say.
@@ -58,6 +64,15 @@ pub(super) fn all(arguments: &DoctorArguments, surroundings: &Surroundings) -> R
     repairs.extend(hooks(arguments, surroundings, &running)?);
     repairs.extend(service::repairs(surroundings, &running, arguments)?);
     Ok(repairs)
+}
+
+/// Another program's database in the place of the memory.
+fn anothers(database: &Path) -> Option<Repair> {
+    let error = Reader::open(database)
+        .err()
+        .filter(|error| matches!(error, OpenError::Foreign { .. }))?;
+    let (found, remedy) = error.parts();
+    Some(Repair::left(MEMORY, found, remedy.unwrap_or_default()))
 }
 
 fn permissions(places: &Places, dry_run: bool) -> Vec<Repair> {

@@ -62,9 +62,9 @@ fn a_column_is_filled_up_in_columns() {
 
 #[test]
 fn marked_words_stand_out_where_they_may() {
-    let marks = [2..5, 8..11];
+    let marks = [2..5, 9..12];
     let lines = terminal(24, true).wrap("a fox, a dog", &marks, 2);
-    assert_eq!(lines, ["  a \u{1b}[1mfox\u{1b}[0m, \u{1b}[1ma d\u{1b}[0mog"]);
+    assert_eq!(lines, ["  a \u{1b}[1mfox\u{1b}[0m, a \u{1b}[1mdog\u{1b}[0m"]);
     assert_eq!(terminal(24, false).wrap("a fox, a dog", &marks, 2), ["  a fox, a dog"]);
     assert_eq!(PIPE.wrap("a fox, a dog", &marks, 0), ["a fox, a dog"]);
 }

@@ -91,14 +91,8 @@ fn an_empty_memory_has_nothing_to_mend_and_is_looked_at_whole() {
             "{finding:#}"
         );
     }
-    assert!(
-        audit["findings"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|finding| finding["kind"] != "muted"),
-        "unknown to this schema"
-    );
+    let kinds = audit["findings"].as_array().unwrap().iter().map(|finding| &finding["kind"]);
+    assert_eq!(kinds.filter(|kind| **kind == "muted").count(), 1);
 }
 
 #[test]

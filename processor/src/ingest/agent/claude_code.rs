@@ -9,6 +9,7 @@
 //! records once more, under new ids but with their times: what is older than the open turn and follows nothing in it is
 //! such a copy, and what the open turn has heard of a message is not told again.
 
+mod beside;
 mod kinds;
 mod prompt;
 mod queue;
@@ -20,6 +21,7 @@ use std::path::Path;
 
 use remembrancer_schema::{Origin, UnixMillis};
 
+use self::beside::folder_beside;
 use self::kinds::{BOOKKEEPING, SYSTEM_BOOKKEEPING};
 use self::prompt::{Said, said};
 use self::queue::{Queue, Queued};
@@ -43,6 +45,8 @@ pub(crate) struct ClaudeCode {
     /// The session of records that name none.
     session: String,
     subagent_file: bool,
+    /// The working folder of records before which none is named.
+    cwd: Option<String>,
     fallback_time: UnixMillis,
     pub(crate) assembler: Assembler,
     /// Side thread of each record in it, by hash of the record's id, since the last main prompt.
@@ -61,13 +65,19 @@ pub(super) const DESCRIPTION: Description = Description {
     flat_folders: super::none,
     // Beside a session lie results of its tools that were too large for it.
     shape: |path| (has_extension(path, "jsonl") && !is_below(path, "tool-results")).then_some(Shape::Lines),
-    context: |path, _| Context {
-        subagent: is_below(path, "subagents") || stem(path).starts_with("agent-"),
+    context: |path, read| Context {
+        subagent: is_subagent(path),
         session: parent_session(path),
+        cwd: is_subagent(path).then(|| folder_beside(path, read)).flatten(),
         ..Context::default()
     },
     parser: |info, from| Box::new(ClaudeCode::new(info, from)),
 };
+
+/// Whether a file is a subagent's own.
+fn is_subagent(path: &Path) -> bool {
+    is_below(path, "subagents") || stem(path).starts_with("agent-")
+}
 
 /// The session that a subagent's own file belongs to, where its place tells: `<session>/subagents/…/agent-<id>.jsonl`.
 fn parent_session(path: &Path) -> Option<String> {
@@ -80,6 +90,7 @@ impl ClaudeCode {
         Self {
             session: info.context.session.clone().unwrap_or_else(|| info.name.clone()),
             subagent_file: info.context.subagent,
+            cwd: info.context.cwd.clone(),
             fallback_time: info.fallback_time,
             assembler: Assembler::new(info, from),
             threads: HashMap::new(),
@@ -105,12 +116,15 @@ impl ClaudeCode {
             self.turn_ids.insert(short_hash(id));
         }
         let session = record.session_id.filled().unwrap_or(&self.session).to_owned();
+        // Where a record names none, it was written where the one before it was, or where what lies beside it was.
+        self.assembler.carried.tell_cwd(record.cwd.as_str());
+        let carried = self.assembler.carried.cwd().or(self.cwd.as_deref()).map(str::to_owned);
         let place = Place {
             id: record.uuid.as_str(),
             written: record.timestamp.as_str(),
             at: self.assembler.carried.at.unwrap_or(self.fallback_time),
             session: &session,
-            cwd: record.cwd.filled(),
+            cwd: carried.as_deref(),
             git_branch: record.git_branch.filled(),
             start,
             replay: None,

@@ -3,10 +3,14 @@
 use std::borrow::Cow;
 
 /// The path that a `file:` URI names; what is none is a path already.
-pub(super) fn path_of(uri: &str) -> Cow<'_, str> {
+pub(crate) fn path_of(uri: &str) -> Cow<'_, str> {
     let Some(path) = uri.strip_prefix("file://") else {
         return Cow::Borrowed(uri);
     };
+    let path = path
+        .strip_prefix("localhost")
+        .filter(|rest| rest.starts_with('/'))
+        .unwrap_or(path);
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -28,6 +32,7 @@ mod tests {
     #[case::plain("file:///home/ada/shop", "/home/ada/shop")]
     #[case::escaped("file:///home/ada/my%20shop%C3%A9", "/home/ada/my shopé")]
     #[case::odd("file:///home/100%/%zz", "/home/100%/%zz")]
+    #[case::this_machine("file://localhost/home/ada", "/home/ada")]
     #[case::path("/home/ada/shop", "/home/ada/shop")]
     #[case::empty("", "")]
     fn a_uri_names_a_path(#[case] uri: &str, #[case] expected: &str) {

@@ -3,12 +3,10 @@
 use remembrancer_schema::UnixMillis;
 
 use super::Replay;
+use super::folder::kept_folder;
 use crate::ingest::ResumePoint;
 use crate::ingest::redact::redact;
 use crate::ingest::turn::Turn;
-
-/// Longest path of a folder, in bytes: `PATH_MAX` of Linux.
-const LONGEST_FOLDER: usize = 4_096;
 
 /// The record that something comes from.
 #[derive(Clone, Copy, Debug)]
@@ -47,46 +45,5 @@ impl Place<'_> {
             filled |= turn.git_branch.is_some();
         }
         filled
-    }
-}
-
-/// A folder as it is kept, if it is one. As it stands: it names the project.
-pub(crate) fn kept_folder(told: &str) -> Option<String> {
-    Some(told).filter(|told| is_folder(told)).map(str::to_owned)
-}
-
-/// Whether a text can be the whole path of a folder, on whatever system: anything else would be stored as one, unredacted.
-fn is_folder(text: &str) -> bool {
-    let has_drive = matches!(text.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
-    let is_whole = has_drive || text.starts_with('/') || text.starts_with("\\\\");
-    is_whole && text.len() <= LONGEST_FOLDER && !text.contains(char::is_control)
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-    use crate::ingest::Agent;
-    use crate::ingest::conversation::Conversation;
-
-    #[rstest]
-    #[case::unix("/home/ada/shop", true)]
-    #[case::windows("C:\\code\\shop", true)]
-    #[case::share("\\\\server\\shop", true)]
-    #[case::longest(&format!("/{}", "x".repeat(LONGEST_FOLDER - 1)), true)]
-    #[case::too_long(&format!("/{}", "x".repeat(LONGEST_FOLDER)), false)]
-    #[case::relative("shop", false)]
-    #[case::on_a_drive("C:shop", false)]
-    #[case::note("a: my password is", false)]
-    #[case::prose("/home/ada\nmy password is", false)]
-    #[case::tilde("~/shop", false)]
-    fn tc_44_only_a_whole_path_is_a_working_folder(#[case] told: &str, #[case] is_kept: bool) {
-        let info = Agent::CLAUDE_CODE.source("/t/s.jsonl".as_ref(), UnixMillis(0), &|_| None);
-        let mut conversation = Conversation::new(&info, ResumePoint::default());
-        conversation.cwd(told);
-        conversation.prompt("p", "why does it round twice?");
-        let (turns, _) = conversation.assembler().take();
-        assert_eq!(turns[0].cwd.as_deref(), is_kept.then_some(told));
     }
 }

@@ -52,41 +52,47 @@ fn hot_queries_have_their_indexes() {
     SEARCH episodes USING COVERING INDEX idx_episodes_time (created_at>? AND created_at<?)
     LIST SUBQUERY 1
     SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
-    USE TEMP B-TREE FOR RIGHT PART OF ORDER BY
+    CREATE BLOOM FILTER
+    USE TEMP B-TREE FOR LAST TERM OF ORDER BY
 
     older turns of a project:
     SEARCH episodes USING COVERING INDEX idx_episodes_project_time (project_id=? AND created_at>? AND created_at<?)
     LIST SUBQUERY 1
     SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
-    USE TEMP B-TREE FOR RIGHT PART OF ORDER BY
+    CREATE BLOOM FILTER
+    USE TEMP B-TREE FOR LAST TERM OF ORDER BY
 
     newer turns:
     SEARCH episodes USING COVERING INDEX idx_episodes_time (created_at>? AND created_at<?)
     LIST SUBQUERY 1
     SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
-    USE TEMP B-TREE FOR RIGHT PART OF ORDER BY
+    CREATE BLOOM FILTER
+    USE TEMP B-TREE FOR LAST TERM OF ORDER BY
 
     newer turns of a project:
     SEARCH episodes USING COVERING INDEX idx_episodes_project_time (project_id=? AND created_at>? AND created_at<?)
     LIST SUBQUERY 1
     SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
-    USE TEMP B-TREE FOR RIGHT PART OF ORDER BY
+    CREATE BLOOM FILTER
+    USE TEMP B-TREE FOR LAST TERM OF ORDER BY
 
     latest sessions:
     SEARCH last USING COVERING INDEX idx_episodes_time (created_at>? AND created_at<?)
     LIST SUBQUERY 1
     SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
+    CREATE BLOOM FILTER
     CORRELATED SCALAR SUBQUERY 2
     SEARCH later USING INDEX idx_episodes_session (session_id=? AND created_at>? AND created_at<?)
-    USE TEMP B-TREE FOR RIGHT PART OF ORDER BY
+    USE TEMP B-TREE FOR LAST TERM OF ORDER BY
 
     latest sessions of a project:
     SEARCH last USING COVERING INDEX idx_episodes_project_time (project_id=? AND created_at>? AND created_at<?)
     LIST SUBQUERY 1
     SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
+    CREATE BLOOM FILTER
     CORRELATED SCALAR SUBQUERY 2
     SEARCH later USING INDEX idx_episodes_session (session_id=? AND created_at>? AND created_at<?)
-    USE TEMP B-TREE FOR RIGHT PART OF ORDER BY
+    USE TEMP B-TREE FOR LAST TERM OF ORDER BY
 
     a session:
     SEARCH last USING INTEGER PRIMARY KEY (rowid=?)
@@ -112,16 +118,18 @@ fn hot_queries_have_their_indexes() {
 
     turns of a session:
     CO-ROUTINE (subquery-4)
-    COMPOUND QUERY
-    LEFT-MOST SUBQUERY
+    MERGE (UNION)
+    LEFT
     SEARCH episodes USING INDEX idx_episodes_session (session_id=? AND created_at>?)
     SCALAR SUBQUERY 1
     SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=? AND external_id=?)
-    UNION USING TEMP B-TREE
+    USE TEMP B-TREE FOR ORDER BY
+    RIGHT
     SEARCH session_copies USING PRIMARY KEY (session_id=?)
     SCALAR SUBQUERY 3
     SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=? AND external_id=?)
     SEARCH episodes USING INTEGER PRIMARY KEY (rowid=?)
+    USE TEMP B-TREE FOR ORDER BY
     SCAN (subquery-4)
     USE TEMP B-TREE FOR ORDER BY
 
@@ -137,10 +145,12 @@ fn hot_queries_have_their_indexes() {
     SEARCH episodes USING COVERING INDEX idx_episodes_time (created_at>? AND created_at<?)
     LIST SUBQUERY 1
     SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
+    CREATE BLOOM FILTER
 
     episodes in scope of a project:
     SEARCH episodes USING COVERING INDEX idx_episodes_project_time (project_id=? AND created_at>? AND created_at<?)
     LIST SUBQUERY 1
     SEARCH sessions USING COVERING INDEX sqlite_autoindex_sessions_1 (agent=?)
+    CREATE BLOOM FILTER
     ");
 }

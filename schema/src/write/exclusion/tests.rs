@@ -183,3 +183,29 @@ fn what_was_stored_of_an_excluded_session_can_be_erased() {
     store.writer.include_session(&session("child")).expect("includes");
     assert_eq!(store.writer.ingest(&again).expect("stores").added, 1);
 }
+
+#[test]
+fn a_folder_is_kept_out_by_either_name_and_a_turn_without_one_by_its_sessions() {
+    let mut store = Store::new();
+    let in_folder = |number: u8, cwd: Option<&str>, told: Option<&str>| crate::TurnUpsert {
+        cwd: cwd.map(str::to_owned),
+        told_cwd: told.map(str::to_owned),
+        ..turn(number, "s", &["word"])
+    };
+    store
+        .writer
+        .ingest(&batch(vec![in_folder(1, Some("/srv/priv"), None), in_folder(2, None, None)]))
+        .expect("stores");
+    assert_eq!(store.found("word").len(), 2);
+    assert_eq!(store.writer.exclude_path("/srv/priv", UnixMillis(1)).expect("excludes"), 2);
+    store.writer.exclude_path("/link", UnixMillis(1)).expect("excludes");
+    let outcome = store
+        .writer
+        .ingest(&batch(vec![
+            in_folder(3, None, None),
+            in_folder(4, Some("/srv/other"), Some("/link/x")),
+        ]))
+        .expect("stores");
+    assert_eq!((outcome.excluded, outcome.added), (2, 0));
+    assert_eq!(store.writer.include_path("/srv/priv").expect("includes"), 2);
+}

@@ -13,6 +13,10 @@ pub(super) struct Session<'a> {
     pub(super) excluded: bool,
     /// The last turn of this batch and its project: what the session's row is about.
     pub(super) latest: Option<(&'a TurnUpsert, Option<ProjectId>)>,
+    /// The folder of the last turn that named one, whatever became of it: that of those that follow and name none.
+    pub(super) told: Option<&'a str>,
+    /// The same of those of which something is stored.
+    pub(super) cwd: Option<&'a str>,
 }
 
 impl<'a> Pass<'a, '_> {
@@ -30,6 +34,8 @@ impl<'a> Pass<'a, '_> {
                     id,
                     excluded,
                     latest: None,
+                    told: None,
+                    cwd: None,
                 },
             );
         }
@@ -61,7 +67,8 @@ impl<'a> Pass<'a, '_> {
     pub(super) fn update_sessions(&self) -> rusqlite::Result<()> {
         for session in self.sessions.values() {
             if let Some((turn, project)) = session.latest {
-                update_session(self.db, session.id, turn, project)?;
+                let place = (session.cwd, project);
+                update_session(self.db, session.id, turn, place)?;
             }
         }
         Ok(())
@@ -82,7 +89,14 @@ pub(in crate::write) fn session_id(db: &Connection, key: &SessionKey) -> rusqlit
     }
 }
 
-fn update_session(db: &Connection, id: SessionId, turn: &TurnUpsert, project: Option<ProjectId>) -> rusqlite::Result<()> {
+/// The working folder that is stored of a session.
+pub(super) fn folder(db: &Connection, session: SessionId) -> rusqlite::Result<Option<String>> {
+    db.prepare_cached("SELECT cwd FROM sessions WHERE id = :id")?
+        .query_row([session], |row| row.get(0))
+}
+
+fn update_session(db: &Connection, id: SessionId, turn: &TurnUpsert, place: (Option<&str>, Option<ProjectId>)) -> rusqlite::Result<()> {
+    let (cwd, project) = place;
     let first = turn.episodes.iter().map(|episode| episode.created_at).min();
     db.prepare_cached(
         "UPDATE sessions SET cwd = coalesce(:cwd, cwd), git_branch = coalesce(:branch, git_branch),
@@ -90,7 +104,7 @@ fn update_session(db: &Connection, id: SessionId, turn: &TurnUpsert, project: Op
          WHERE id = :id",
     )?
     .execute(named_params! {
-        ":id": id, ":cwd": turn.cwd, ":branch": turn.git_branch, ":project": project, ":first": first,
+        ":id": id, ":cwd": cwd, ":branch": turn.git_branch, ":project": project, ":first": first,
     })?;
     Ok(())
 }

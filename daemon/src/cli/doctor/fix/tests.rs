@@ -85,3 +85,23 @@ fn a_part_of_one_who_lives_stays() {
     assert_eq!(repairs.len(), 1, "{repairs:?}");
     assert!(living.exists() && !dead.exists());
 }
+
+#[test]
+fn another_programs_database_is_left_with_its_mode() {
+    let home = tempfile::tempdir().unwrap();
+    let places = places(home.path());
+    let database = places.database_file();
+    assert_eq!(anothers(&database), None, "nothing is there");
+    memory(&places);
+    assert_eq!(anothers(&database), None, "it is ours");
+    // SQLite's mark of the program, in the header.
+    let mut bytes = fs_err::read(&database).unwrap();
+    bytes[68..72].copy_from_slice(&[1, 2, 3, 4]);
+    for suffix in ["-wal", "-shm"] {
+        fs_err::remove_file(format!("{}{suffix}", database.display())).ok();
+    }
+    fs_err::write(&database, bytes).unwrap();
+    let left = anothers(&database).unwrap();
+    assert_eq!(left.outcome, Outcome::Left);
+    assert!(left.found.contains("another program's database"), "{left:?}");
+}

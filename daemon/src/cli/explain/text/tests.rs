@@ -186,7 +186,7 @@ fn all_that_is_known_is_told() {
     for part in [
         "Prompt 3 (p1207) of 2026-11-29 06:12 UTC",
         "Shown: 1.",
-        "receipt 12, total 99000, (forgotten) 3",
+        "receipt 12, total 99000, (forgotten)\n  3",
         "too common to be searched for: total",
         "left out: 23 pasted lines, but for the line of the error",
         "left out: 2 stop words (the of)",
