@@ -28,7 +28,7 @@ pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTar
             agent: None,
             external_id,
         },
-        Target::Path(path) => by_path(reader, path)?,
+        Target::Path(path) => by_path(reader, &path)?,
         Target::Matching(words) => ForgetTarget::Matching(words),
         Target::After(at) => ForgetTarget::After(UnixMillis(at)),
         Target::Before(at) => ForgetTarget::Before(UnixMillis(at)),
@@ -59,15 +59,15 @@ pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTar
 }
 
 /// What happened in or below `path`, by all names that are stored of it.
-fn by_path(reader: &Reader, path: String) -> Result<ForgetTarget, QueryError> {
-    let mut named = vec![ForgetTarget::Path(path.clone())];
+fn by_path(reader: &Reader, path: &str) -> Result<ForgetTarget, QueryError> {
+    let mut named = vec![ForgetTarget::Path(path.to_owned())];
     // Working folders are stored without the secrets in their names, the paths of transcripts as they are.
-    let stored = redact_folder(&path).into_owned();
+    let stored = redact_folder(path).into_owned();
     // Older rows have folders as the transcripts have them, and so has what was stored while the file system did not answer.
     let known = reader.working_folders()?;
     let is_below = |folder: &str, above: &str| Path::new(folder).starts_with(above);
     let others: Vec<String> = known.into_iter().filter(|folder| !is_below(folder, &stored)).collect();
-    let above = path.clone();
+    let above = path.to_owned();
     let other_names = Folders::default().within(LOOK_PATIENCE, move || {
         let leads_below = |folder: &String| {
             let plain = kept_folder(folder).unwrap_or_else(|| folder.clone());

@@ -132,8 +132,10 @@ impl<'a, 't> Pass<'a, 't> {
             return Ok(());
         }
         let session = self.session(&turn.session)?;
-        let (session, session_excluded) = (session.id, session.excluded);
-        let path_excluded = self.source_excluded || self.is_in_excluded(turn, session)?;
+        session.told = Some(turn).filter(|turn| turn.cwd.is_some()).or(session.told);
+        let known = *session;
+        let (session, session_excluded) = (known.id, known.excluded);
+        let path_excluded = self.source_excluded || self.is_in_excluded(known)?;
         let stored = stored_episodes(self.db, turn.turn_uid)?;
         if path_excluded || session_excluded {
             self.outcome.excluded += count;
@@ -142,7 +144,9 @@ impl<'a, 't> Pass<'a, 't> {
         }
         let project = self.project(turn)?;
         if !turn.episodes.is_empty() {
-            self.session(&turn.session)?.latest = Some((turn, project));
+            let session = self.session(&turn.session)?;
+            session.latest = Some((turn, project));
+            session.cwd = turn.cwd.as_deref().or(session.cwd);
         }
         for episode in &turn.episodes {
             let turn = InProject { turn, project };
@@ -154,15 +158,15 @@ impl<'a, 't> Pass<'a, 't> {
         self.retire_parts(turn, session, &stored)
     }
 
-    /// Whether a turn's working folder is kept out, by either of its names; where no folder is told, the session's.
-    fn is_in_excluded(&self, turn: &TurnUpsert, session: SessionId) -> rusqlite::Result<bool> {
+    /// Whether the working folder that was told last is kept out, by either of its names; where none was told, the stored one.
+    fn is_in_excluded(&self, session: Session<'_>) -> rusqlite::Result<bool> {
         if self.exclusions.is_empty() {
             return Ok(false);
         }
-        if turn.cwd.is_none() {
-            return Ok(covers(&self.exclusions, sessions::folder(self.db, session)?.as_deref()));
-        }
-        let names = [turn.cwd.as_deref(), turn.told_cwd.as_deref()];
+        let Some(told) = session.told else {
+            return Ok(covers(&self.exclusions, sessions::folder(self.db, session.id)?.as_deref()));
+        };
+        let names = [told.cwd.as_deref(), told.told_cwd.as_deref()];
         Ok(names.into_iter().any(|cwd| covers(&self.exclusions, cwd)))
     }
 

@@ -199,13 +199,12 @@ fn a_folder_is_kept_out_by_either_name_and_a_turn_without_one_by_its_sessions() 
     assert_eq!(store.found("word").len(), 2);
     assert_eq!(store.writer.exclude_path("/srv/priv", UnixMillis(1)).expect("excludes"), 2);
     store.writer.exclude_path("/link", UnixMillis(1)).expect("excludes");
-    let outcome = store
-        .writer
-        .ingest(&batch(vec![
-            in_folder(3, None, None),
-            in_folder(4, Some("/srv/other"), Some("/link/x")),
-        ]))
-        .expect("stores");
-    assert_eq!((outcome.excluded, outcome.added), (2, 0));
+    let turns = vec![
+        in_folder(3, None, None),
+        in_folder(4, Some("/srv/other"), Some("/link/x")),
+        in_folder(5, None, None),
+    ];
+    let outcome = store.writer.ingest(&batch(turns)).expect("stores");
+    assert_eq!((outcome.excluded, outcome.added), (3, 0));
     assert_eq!(store.writer.include_path("/srv/priv").expect("includes"), 2);
 }

@@ -13,9 +13,9 @@ pub(super) struct Session<'a> {
     pub(super) excluded: bool,
     /// The last turn of this batch and its project: what the session's row is about.
     pub(super) latest: Option<(&'a TurnUpsert, Option<ProjectId>)>,
-    /// The folder of the last turn that named one, whatever became of it: that of those that follow and name none.
-    pub(super) told: Option<&'a str>,
-    /// The same of those of which something is stored.
+    /// The last turn that named a folder, whatever became of it: that is the folder of those that follow and name none.
+    pub(super) told: Option<&'a TurnUpsert>,
+    /// The folder of the last of those of which something is stored.
     pub(super) cwd: Option<&'a str>,
 }
 
@@ -95,7 +95,12 @@ pub(super) fn folder(db: &Connection, session: SessionId) -> rusqlite::Result<Op
         .query_row([session], |row| row.get(0))
 }
 
-fn update_session(db: &Connection, id: SessionId, turn: &TurnUpsert, place: (Option<&str>, Option<ProjectId>)) -> rusqlite::Result<()> {
+fn update_session(
+    db: &Connection,
+    id: SessionId,
+    turn: &TurnUpsert,
+    place: (Option<&str>, Option<ProjectId>),
+) -> rusqlite::Result<()> {
     let (cwd, project) = place;
     let first = turn.episodes.iter().map(|episode| episode.created_at).min();
     db.prepare_cached(
