@@ -228,6 +228,7 @@ mod tests {
         for make in [symlink, hard_link] {
             let (folder, file) = place();
             let victim = folder.path().join("victim");
+            std::fs::create_dir(file.parent().unwrap()).unwrap();
             std::fs::write(&victim, "a year's work").unwrap();
             make(&victim, &file).unwrap();
             assert!(leave(&file, &session("s1")).is_err() && read(&file).is_err());

@@ -124,7 +124,12 @@ fn a_reader_never_migrates() {
     Writer::open(&path).expect("opens").close().expect("closes");
     // What the last migration made.
     Connection::open(&path)
-        .and_then(|db| db.execute_batch("DROP TABLE steered_turns; DROP TABLE boosted_episodes; DROP TABLE imported_uses"))
+        .and_then(|db| {
+            db.execute_batch(
+                "DROP INDEX idx_episodes_time; DROP INDEX idx_episodes_project_time;
+                 CREATE INDEX idx_episodes_project ON episodes (project_id);",
+            )
+        })
         .expect("drops");
     set_version(&path, SCHEMA_VERSION - 1);
     let error = Reader::open(&path).expect_err("is refused");

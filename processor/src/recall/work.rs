@@ -153,10 +153,11 @@ impl<'a> Work<'a> {
         if let Some(silence) = gate::before_search(query) {
             return Err(silence);
         }
+        stop_reading_at(reader, deadline);
+        let (left_out, everywhere) = decided(reader, session).map_err(|error| self.unreadable(&error))?;
         // A leg may take what is left but for the reserve: late, it is absent, and what follows still has its time.
         let legs_until = deadline.earlier_by(settings.reserve);
         stop_reading_at(reader, legs_until);
-        let (left_out, everywhere) = decided(reader, session).map_err(|error| self.unreadable(&error))?;
         self.everywhere = everywhere;
         let bounds = Bounds {
             project: self.question.project,

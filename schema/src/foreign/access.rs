@@ -19,8 +19,9 @@ use crate::system::{inode, path_bytes};
 
 /// How long a look waits for a writer's lock: it is tried again later, and ingest must go on.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_millis(100);
-/// Where a database's header says how it is written, and what stands there for a write-ahead log.
-const WRITE_VERSION: usize = 18;
+/// Where a database's header says how it is read, and what stands there for a write-ahead log: SQLite goes by this one, whatever
+/// stands in the byte before it, which says how it is written.
+const READ_VERSION: usize = 19;
 const WRITE_AHEAD: u8 = 2;
 
 /// A database's files as they are on disk.
@@ -29,7 +30,7 @@ pub(super) struct Files {
     inode: u64,
     size: u64,
     modified: SystemTime,
-    /// Whether it is written by way of a write-ahead log.
+    /// Whether it is read by way of a write-ahead log.
     has_write_ahead_mode: bool,
     /// Whether there is a log.
     has_log: bool,
@@ -44,13 +45,13 @@ impl Files {
     pub(super) fn at(path: &Path) -> std::io::Result<Self> {
         let mut file = fs_err::File::open(path)?;
         let metadata = file.metadata()?;
-        let mut header = Vec::with_capacity(WRITE_VERSION + 1);
-        file.by_ref().take(WRITE_VERSION as u64 + 1).read_to_end(&mut header)?;
+        let mut header = Vec::with_capacity(READ_VERSION + 1);
+        file.by_ref().take(READ_VERSION as u64 + 1).read_to_end(&mut header)?;
         Ok(Self {
             inode: inode(&metadata),
             size: metadata.len(),
             modified: metadata.modified()?,
-            has_write_ahead_mode: header.get(WRITE_VERSION) == Some(&WRITE_AHEAD),
+            has_write_ahead_mode: header.get(READ_VERSION) == Some(&WRITE_AHEAD),
             has_log: ForeignDatabase::log_of(path).exists(),
         })
     }

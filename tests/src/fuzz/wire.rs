@@ -57,7 +57,7 @@ fn is_too_long(member: &str, value: &Value) -> bool {
         Value::String(text) => text.len() > longest(member),
         // What is to be forgotten, by its kind, or what several of them name.
         Value::Object(target) => target.iter().any(|(kind, value)| is_too_long(kind, value)),
-        Value::Array(targets) => targets.iter().any(|target| is_too_long("", target)),
+        Value::Array(targets) => targets.iter().any(|target| is_too_long(member, target)),
         _ => false,
     }
 }
@@ -66,9 +66,9 @@ fn is_too_long(member: &str, value: &Value) -> bool {
 fn longest(member: &str) -> usize {
     match member {
         "agent" => 64,
-        "session" | "prompt_id" | "id" | "episode" => 256,
+        "session" | "prompt_id" | "id" | "ids" | "episode" => 256,
         "cwd" | "transcript" | "path" | "folder" | "made" | "project" => 4_096,
-        "line" | "matching" => 64 * 1_024,
+        "line" | "matching" | "text" => 64 * 1_024,
         _ => MAX_REQUEST_BYTES,
     }
 }
