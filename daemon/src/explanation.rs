@@ -122,6 +122,7 @@ pub(crate) struct Words {
 
 /// One term of a query.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the member of JSON that is one")]
 pub(crate) struct Term {
     /// The term; none where what was forgotten since took it out.
     pub term: Option<String>,
@@ -297,6 +298,7 @@ pub(crate) struct Stage {
 
 /// The time in all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "members of JSON, which carry their unit")]
 pub(crate) struct Times {
     /// What a recall may take, from the hook's start on; none where nothing waited.
     pub budget_micros: Option<u64>,

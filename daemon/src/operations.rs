@@ -317,7 +317,7 @@ impl Operations {
                 embedding,
                 now: clock::now(),
             };
-            control::search(sources, &request)
+            control::search(&sources, &request)
         })
         .await
     }

@@ -349,7 +349,7 @@ mod tests {
         fs_err::rename(root.join("locked"), root.join("opened")).unwrap();
         watch.follow(root);
         assert!(now().is_superset(&paths(&["new", "opened"])), "{:?}", now());
-        assert_eq!(watch.unwatched(), [PathBuf::new(); 0]);
+        assert!(watch.unwatched().is_empty());
     }
 
     #[rstest]

@@ -368,7 +368,7 @@ fn bash_completes_commands_and_options() {
         bash.args(["--norc", "-c", script, "bash"]).arg(&completions).args(words);
         succeeded(&mut bash).trim().to_owned()
     };
-    assert_eq!(completed(&["remembrancer", "st"]), "status");
+    assert_eq!(completed(&["remembrancer", "doc"]), "doctor");
     assert_eq!(completed(&["remembrancer", "recall", "--em"]), "--embed");
 }
 

@@ -12,7 +12,7 @@ use crate::{LENIENCY, PATIENCE};
 /// How long a person waits for a word (five seconds), with what a start and an end take.
 const A_WORD: Duration = Duration::from_secs(6);
 
-fn stopped<'a>(sandbox: &'a Sandbox) -> DaemonProcess<'a> {
+fn stopped(sandbox: &Sandbox) -> DaemonProcess<'_> {
     sandbox.transcript("older", "shop").topics(0..3);
     let daemon = sandbox.start();
     daemon.flush();

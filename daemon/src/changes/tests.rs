@@ -57,14 +57,14 @@ fn an_episode_s_files_are_found_where_they_lie() {
         Some(committed("/home/ada/shop/src/a.rs", 3 * HOUR_MS)),
         2 * SECOND,
     );
-    let changed = Since {
+    let one_commit = Since {
         file: 1,
         fate: Fate::Changed { commits: 1 },
     };
-    assert_eq!(told(&changes), [changed]);
+    assert_eq!(told(&changes), [one_commit]);
     // A look that found nothing out takes nothing away.
     changes.looked("/home/ada/shop/api", None, 3 * SECOND);
-    assert_eq!(told(&changes), [changed]);
+    assert_eq!(told(&changes), [one_commit]);
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn run_list(arguments: &ExplainArguments, surroundings: &Surroundings) -> Result
         None => control::explanations(&ask::reader(surroundings)?, session.as_deref(), limit)?,
     };
     ask::print("explanations", &prompts, arguments.json, |prompts| {
-        list::print(prompts, columns())
+        list::print(prompts, columns());
     });
     Ok(())
 }

@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &ImportArguments, surroundings: &Surroundings) -> R
             .with_hint("`remembrancer export FILE` writes JSON lines; what `--format markdown` writes is for reading"));
     }
     ask::print("import", &told.json(arguments.dry_run), arguments.json, |_| {
-        told.say(arguments.dry_run)
+        told.say(arguments.dry_run);
     });
     Ok(())
 }

@@ -71,12 +71,11 @@ fn is_path(name: &str) -> bool {
 }
 
 fn agent(name: &str) -> Result<String, String> {
-    match Agent::parse(name.trim()) {
-        Some(agent) => Ok(agent.id().to_owned()),
-        None => {
-            let known: Vec<&str> = Agent::ALL.iter().map(|agent| agent.id()).collect();
-            Err(format!("the agents are {}", known.join(", ")))
-        }
+    if let Some(agent) = Agent::parse(name.trim()) {
+        Ok(agent.id().to_owned())
+    } else {
+        let known: Vec<&str> = Agent::ALL.iter().map(|agent| agent.id()).collect();
+        Err(format!("the agents are {}", known.join(", ")))
     }
 }
 

@@ -32,20 +32,19 @@ pub(super) fn run(arguments: &ShowArguments, surroundings: &Surroundings) -> Res
         let session = whole_session(&arguments.id, surroundings)?;
         // A form of its own: what a session holds is not what an episode holds.
         ask::print("show-session", &session, arguments.json, |session| {
-            print_session(session, terminal)
+            print_session(session, terminal);
         });
         return Ok(());
     }
     let request = Request::Show {
         id: arguments.id.clone(),
     };
-    let episode = match ask::data(surroundings, &request)? {
-        Some(episode) => episode,
-        None => {
-            let shown = control::show(&ask::reader(surroundings)?, &arguments.id)?;
-            let transcript = shown.origin.look();
-            shown.with(transcript)
-        }
+    let episode = if let Some(episode) = ask::data(surroundings, &request)? {
+        episode
+    } else {
+        let shown = control::show(&ask::reader(surroundings)?, &arguments.id)?;
+        let transcript = shown.origin.look();
+        shown.with(transcript)
     };
     ask::print("show", &episode, arguments.json, |episode| print_episode(episode, terminal));
     Ok(())

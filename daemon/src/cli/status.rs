@@ -54,6 +54,19 @@ fn without_daemon(surroundings: &Surroundings) -> Result<Value, CliError> {
     Ok(status)
 }
 
+/// What the user did with single memories.
+fn print_steered(status: &Value) {
+    let steered = ["remembered_facts", "muted_turns", "boosted_turns"].map(|key| status[key].as_u64().unwrap_or_default());
+    if steered != [0; 3] {
+        say!(
+            "by you:     {}, {} muted, {} boosted",
+            counted(&steered[0].into(), "fact remembered", "facts remembered"),
+            counted(&steered[1].into(), "turn", "turns"),
+            counted(&steered[2].into(), "turn", "turns")
+        );
+    }
+}
+
 fn print_status(status: &Value) {
     let number = |value: &Value| value.as_u64().unwrap_or_default();
     match status["daemon"]["pid"].as_u64() {
@@ -80,15 +93,7 @@ fn print_status(status: &Value) {
         number(&status["embedded"]),
         number(&status["embedding_backlog"])
     );
-    let steered = ["remembered_facts", "muted_turns", "boosted_turns"].map(|key| number(&status[key]));
-    if steered != [0; 3] {
-        say!(
-            "by you:     {}, {} muted, {} boosted",
-            counted(&steered[0].into(), "fact remembered", "facts remembered"),
-            counted(&steered[1].into(), "turn", "turns"),
-            counted(&steered[2].into(), "turn", "turns")
-        );
-    }
+    print_steered(status);
     say!(
         "transcripts: {} read, {} of them gone since; {}, {} passed over; {} waiting",
         number(&status["transcripts"]),

@@ -57,8 +57,8 @@ impl Terminal {
                 styled: false,
             };
         }
-        let wished = wishes.columns.as_deref().and_then(|columns| columns.trim().parse().ok());
-        let width = wished.filter(|columns| *columns > 0).or(told).unwrap_or(USUAL_COLUMNS);
+        let asked_for = wishes.columns.as_deref().and_then(|columns| columns.trim().parse().ok());
+        let width = asked_for.filter(|columns| *columns > 0).or(told).unwrap_or(USUAL_COLUMNS);
         // <https://no-color.org>: set to anything but nothing.
         let plain = wishes.no_color.as_deref().is_some_and(|value| !value.is_empty()) || wishes.kind.as_deref() == Some("dumb");
         Self {

@@ -47,7 +47,7 @@ pub(crate) fn to_embed(request: &SearchRequest) -> Option<String> {
 /// # Errors
 /// [`ControlError::Senseless`] for a query that asks for nothing; [`ControlError::Unknown`] where meaning alone is asked for and can't
 /// be told; as [`filter`].
-pub(crate) fn search(sources: SearchSources<'_>, request: &SearchRequest) -> Result<Value, ControlError> {
+pub(crate) fn search(sources: &SearchSources<'_>, request: &SearchRequest) -> Result<Value, ControlError> {
     let text = search_text(&request.query);
     let terms = search_terms(&text);
     let (mode, degradation) = mode(request.mode, &sources.embedding)?;
@@ -182,7 +182,7 @@ pub(crate) fn search_offline(
         embedding,
         now,
     };
-    search(sources, request)
+    search(&sources, request)
 }
 
 #[cfg(test)]

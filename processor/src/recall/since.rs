@@ -3,6 +3,8 @@
 //! In go an episode's files and what is known of them, out comes the line, or nothing where nothing is known. Nothing here looks
 //! at a file system or asks git: who knows is asked through [`Afterwards`], and answers from memory, since a prompt waits.
 
+use std::fmt::Write as _;
+
 use remembrancer_schema::EpisodeText;
 
 /// How a line of what has become of files begins.
@@ -57,11 +59,11 @@ pub(super) fn since_line(since: &[Since], limit: usize, name: impl Fn(usize) -> 
 fn line(told: &[String], shown: usize) -> String {
     let mut line = format!("{SINCE_LABEL} {}", told[..shown].join(", "));
     let more = told.len() - shown;
-    line += &if more == 0 {
-        "\n".to_owned()
-    } else {
-        format!(", and {more} more\n")
-    };
+    if more > 0 {
+        // Writing to a string can't fail.
+        write!(line, ", and {more} more").ok();
+    }
+    line.push('\n');
     line
 }
 

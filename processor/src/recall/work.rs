@@ -132,6 +132,17 @@ impl<'a> Work<'a> {
         self.choose(settings)
     }
 
+    /// Notes how many of what was found are gone, and how many were of other projects without strong evidence.
+    fn note_dropped(&mut self, found: usize, read: usize, kept: usize) {
+        self.notes.gone = (found - read) as u32;
+        self.notes.other_projects = (read - kept) as u32;
+    }
+
+    fn take_words(&mut self, words: &mut legs::Words) {
+        self.notes.too_common = std::mem::take(&mut words.too_common);
+        self.document_frequencies = words.document_frequencies.take();
+    }
+
     /// Runs the gates that need no candidates, then the legs, and gathers what they find.
     pub(super) fn pool(
         &mut self,
@@ -206,8 +217,7 @@ impl<'a> Work<'a> {
             }
         };
         leave_out_weak_foreigners(&mut pool);
-        self.notes.gone = (union.ids.len() - read) as u32;
-        self.notes.other_projects = (read - pool.len()) as u32;
+        self.note_dropped(union.ids.len(), read, pool.len());
         if profile.counts(Leg::Graph) {
             stop_reading_at(reader, legs_until);
             let linked = graph::add_linked(reader, &mut pool, &found.words, compared, &bounds);
@@ -220,8 +230,7 @@ impl<'a> Work<'a> {
             stop_reading_at(reader, deadline);
         }
         self.pool = pool.len();
-        self.notes.too_common = std::mem::take(&mut found.words.too_common);
-        self.document_frequencies = found.words.document_frequencies.take();
+        self.take_words(&mut found.words);
         self.watch.lap("pool");
         Ok(pool)
     }

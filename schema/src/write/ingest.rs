@@ -70,6 +70,10 @@ impl Writer {
 }
 
 /// A pass while it is stored: `'t` is the transaction's, `'a` that of what was handed in.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something else of the batch, and none depends on another"
+)]
 struct Pass<'a, 't> {
     db: &'t Connection,
     /// What the transaction changes of the full-text index: written once all of its passes are through.

@@ -123,6 +123,7 @@ fn check_error(error: &ProtocolError) {
 }
 
 /// Any request with these words in its members.
+#[expect(clippy::too_many_lines, reason = "a table: some lines for each operation")]
 fn request(text: &str, dice: &mut Dice) -> Request {
     let mut word = || {
         let (from, to) = (dice.below(text.len() + 1), dice.below(text.len() + 1));

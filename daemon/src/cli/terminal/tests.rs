@@ -69,9 +69,14 @@ fn marked_words_stand_out_where_they_may() {
     assert_eq!(PIPE.wrap("a fox, a dog", &marks, 0), ["a fox, a dog"]);
 }
 
+/// One mark.
+fn marks(start: usize, end: usize) -> [Range<usize>; 1] {
+    [Range { start, end }]
+}
+
 #[test]
 fn a_mark_over_two_lines_stands_out_in_both() {
-    let lines = terminal(LEAST_COLUMNS, true).wrap("abcdefghijkl mnopqrstuvwxyz", &[8..16], 12);
+    let lines = terminal(LEAST_COLUMNS, true).wrap("abcdefghijkl mnopqrstuvwxyz", &marks(8, 16), 12);
     assert_eq!(
         lines.iter().map(|line| line.trim_start()).collect::<Vec<_>>(),
         ["abcdefgh\u{1b}[1mijkl\u{1b}[0m", "\u{1b}[1mmno\u{1b}[0mpqrstuvwx", "yz"]
@@ -80,7 +85,7 @@ fn a_mark_over_two_lines_stands_out_in_both() {
 
 #[test]
 fn what_acts_on_a_terminal_is_shown_and_not_done() {
-    let shown = terminal(60, true).wrap("a \u{1b}[31mred\u{1b}[0m word", &[0..1], 0);
+    let shown = terminal(60, true).wrap("a \u{1b}[31mred\u{1b}[0m word", &marks(0, 1), 0);
     assert_eq!(shown, ["\u{1b}[1ma\u{1b}[0m \\u001b[31mred\\u001b[0m word"]);
     assert_eq!(PIPE.fit("a\u{9b}b"), "a\\u009bb");
 }

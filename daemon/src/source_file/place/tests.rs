@@ -18,7 +18,7 @@ fn transcript(turns: usize, answer_bytes: usize) -> String {
             "type": "assistant", "uuid": format!("a{turn}"), "parentUuid": format!("p{turn}"), "sessionId": "s", "cwd": "/srv/shop",
             "timestamp": at, "message": {"role": "assistant", "content": [{"type": "text", "text": answer}]},
         });
-        text.push_str(&format!("{prompt}\n{reply}\n"));
+        text += &[prompt.to_string(), reply.to_string(), String::new()].join("\n");
     }
     text
 }

@@ -41,7 +41,7 @@ fn a_muted_memory_is_recalled_by_no_leg_until_it_is_unmuted(#[case] by: Option<E
         let mut store = Store::new();
         let muted = store.answer("the coolant leaks", by.clone());
         let settings = RecallSettings {
-            profile: profile.clone(),
+            profile: *profile,
             ..RecallSettings::default()
         };
         let ask = |store: &mut Store| store.ask_with(PROMPT, &SessionState::default(), &settings, &Ok(asked()));
@@ -145,8 +145,8 @@ fn what_holds_everywhere_is_recalled_in_every_project(#[case] scope: ScopeRule) 
     let fact = store.fact(FACT, &ProjectNames::everywhere(), &vector(0.8, 1));
     for profile in [UNION, DEFAULT, WEIGHTED] {
         let settings = RecallSettings {
-            scope,
             profile,
+            scope,
             ..RecallSettings::default()
         };
         for embedding in [Ok(asked()), Err(Degradation::NoModel)] {

@@ -183,7 +183,9 @@ fn candidate(number: u32) -> Candidate {
             access_count: u64::from(number % 3),
             embedding: None,
         },
-        bm25: (number % 10 == 0).then(|| remembrancer_schema::Bm25(-f64::from(number * 31 % 97))),
+        bm25: number
+            .is_multiple_of(10)
+            .then(|| remembrancer_schema::Bm25(-f64::from(number * 31 % 97))),
         cosine: Some(remembrancer_schema::Cosine((number * 37 % 101) as f32 / 101.0)),
         expansion: None,
         graph: None,

@@ -3,6 +3,7 @@
 use crate::{Reader, Writer};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a snapshot of all plans")]
 fn hot_queries_have_their_indexes() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("memory.db");

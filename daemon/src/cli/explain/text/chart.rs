@@ -18,10 +18,10 @@ pub(super) fn lines(stages: &[Stage], times: Times, columns: usize) -> Vec<Strin
     let longest = stages.iter().map(|stage| stage.micros).max().unwrap_or_default();
     let full = times.budget_micros.unwrap_or(longest).max(1);
     let mut rows: Vec<(&str, u64)> = stages.iter().map(|stage| (stage.name.as_str(), stage.micros)).collect();
-    let staged: u64 = rows.iter().map(|(_, micros)| micros).sum();
+    let in_stages: u64 = rows.iter().map(|(_, micros)| micros).sum();
     if let Some(whole) = times.whole_micros {
         // Waiting for a thread, reading the prompt, writing the file.
-        rows.push(("around it", whole.saturating_sub(staged)));
+        rows.push(("around it", whole.saturating_sub(in_stages)));
         rows.push(("in all", whole));
     }
     let mut lines: Vec<String> = rows

@@ -27,7 +27,8 @@ const WIDE_COLUMNS: &[Column] = &[
 /// The table.
 pub(super) fn lines(explanation: &Explanation, columns: usize) -> Vec<String> {
     let ranks = if columns >= WIDE { WIDE_COLUMNS } else { NARROW_COLUMNS };
-    let titles: String = ranks.iter().map(|(title, _)| format!(" {title:>7}")).collect();
+    let titles: Vec<String> = ranks.iter().map(|(title, _)| format!(" {title:>7}")).collect();
+    let titles = titles.concat();
     let mut lines = vec![format!(
         "  {:<14} {:<9} {:>8} {:>6} {:>6}{titles}",
         "", "id", "score", "fused", "cosine"
@@ -54,10 +55,8 @@ fn row(candidate: &Candidate, ranks: &[Column]) -> String {
     };
     let number = |value: Option<f64>, digits: usize| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"));
     let rank = |rank: Option<u32>| rank.map_or_else(|| "-".to_owned(), |rank| format!("#{rank}"));
-    let cells: String = ranks
-        .iter()
-        .map(|(_, of)| format!(" {:>7}", rank(of(&candidate.ranks))))
-        .collect();
+    let cells = ranks.iter().map(|(_, of)| format!(" {:>7}", rank(of(&candidate.ranks))));
+    let cells = cells.collect::<Vec<_>>().concat();
     format!(
         "  {verdict:<14} {:<9} {:>8} {:>6} {:>6}{cells}",
         candidate.id.as_deref().unwrap_or("gone"),
