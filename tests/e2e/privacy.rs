@@ -220,7 +220,6 @@ fn tc_19_what_follows_a_guarded_session_follows_also_where_a_copy_cant_be_cleane
         json!({"session_id": "goes", "cwd": sandbox.project("secret"), "hook_event_name": "UserPromptSubmit", "prompt": "go on"});
     sandbox.hook_with(payload.to_string().as_bytes(), &[("REMEMBRANCER_GUARD", "1")]);
     eventually("all but the backup to be clean", PATIENCE, || {
-        eprintln!("{:?}", any_own_file_holds(&sandbox, SECRET.as_bytes()));
         any_own_file_holds(&sandbox, SECRET.as_bytes()).is_none().then_some(())
     });
     eventually("the failure to be told", PATIENCE, || {

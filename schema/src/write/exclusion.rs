@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, named_params};
 
-use super::forget::{leave_unscrubbed, remove_episode};
+use super::forget::{forget_words, leave_unscrubbed, remove_episode};
 use super::ingest::{hand_over, session_id};
 use super::{Writer, embeddings, index};
 use crate::error::QueryError;
@@ -133,6 +133,7 @@ pub(super) fn erase(db: &Connection, session: &SessionKey) -> rusqlite::Result<u
         }
     }
     if any {
+        forget_words(db)?;
         show_uncovered(db)?;
     }
     db.prepare_cached("DELETE FROM recollections WHERE session_id = (SELECT id FROM sessions WHERE id = :id AND excluded = 1)")?

@@ -235,7 +235,7 @@ pub(super) fn empty_states(db: &Connection) -> rusqlite::Result<()> {
 
 /// Removes what repeats the forgotten, or is about nothing any more.
 fn clean_up(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqlite::Result<()> {
-    db.execute("UPDATE recollections SET terms = '[]'", [])?;
+    forget_words(db)?;
     forget_prompts(db, target, touched)?;
     for &session in &touched.sessions {
         leave_untitled(db, session)?;
@@ -254,7 +254,13 @@ fn clean_up(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqli
         db.execute("DELETE FROM projects", [])?;
         empty_states(db)?;
     }
-    // Statistics hold samples of indexed values; `optimize` gathers them anew.
+    Ok(())
+}
+
+/// Removes words that may repeat what was said in turns that go: the terms of logged prompts, whoever asked, and the samples of indexed
+/// values in the statistics, which `optimize` gathers anew.
+pub(super) fn forget_words(db: &Connection) -> rusqlite::Result<()> {
+    db.execute("UPDATE recollections SET terms = '[]'", [])?;
     if db.table_exists(None, "sqlite_stat4")? {
         db.execute("DELETE FROM sqlite_stat4", [])?;
     }
