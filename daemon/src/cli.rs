@@ -35,7 +35,6 @@ mod surroundings;
 mod terminal;
 mod try_it;
 mod why;
-mod width;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -18,6 +18,7 @@ mod steering;
 use jiff::Timestamp;
 use remembrancer_hooks::protocol;
 use remembrancer_processor::ingest::{RULES, redact, redact_folder};
+use remembrancer_processor::recall::{cut, shown};
 use remembrancer_schema::{
     EpisodeText, InstructionFile, LoggedCandidate, Pause, QueryError, Reader, RedactionState, SHORTEST_PREFIX, SessionKey,
     USER_AGENT, UnixMillis, Writer,
@@ -143,7 +144,7 @@ pub(crate) fn episode_json(text: &EpisodeText) -> Value {
         "at": rfc3339(text.created_at),
         "turn": text.turn,
         "part": text.part,
-        "importance": format!("{:?}", text.importance).to_lowercase(),
+        "importance": text.importance.as_str(),
         "importance_rule": text.importance_rule,
         "prompt": text.prompt,
         "answer": text.answer,
@@ -368,7 +369,12 @@ fn date(at: UnixMillis) -> String {
 }
 
 fn first_line(text: &str) -> String {
+    first_line_within(text, 100)
+}
+
+/// The first line of a text that holds anything, fit to be shown, of at most so many characters.
+fn first_line_within(text: &str, most: usize) -> String {
     let text = redact(text);
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    remembrancer_processor::recall::cut(&remembrancer_processor::recall::shown(line), 100)
+    cut(&shown(line), most)
 }

@@ -48,13 +48,12 @@ impl Exclusions {
         };
         let covers = |name: &str| {
             // The store has folders without the secrets in their names.
-            let names = [Path::new(name), Path::new(&*redact_folder(name))].map(Path::to_owned);
-            names
-                .iter()
-                .any(|name| self.cover(name) || stored.iter().any(|kept_out| name.starts_with(kept_out)))
+            let redacted = redact_folder(name);
+            let mut names = [name, &*redacted].into_iter().map(Path::new);
+            names.any(|name| self.cover(name) || stored.iter().any(|kept_out| name.starts_with(kept_out)))
         };
         let told = kept_folder(cwd).unwrap_or_else(|| cwd.to_owned());
-        Ok(covers(cwd) || covers(&told) || real(&told).is_some_and(|real| covers(&real)))
+        Ok(covers(cwd) || (told != cwd && covers(&told)) || real(&told).is_some_and(|real| covers(&real)))
     }
 }
 

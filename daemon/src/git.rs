@@ -10,7 +10,7 @@ use std::time::Duration;
 /// How long git may take: a repository of a million commits, or on a slow disk, must not hold up the transcripts.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How much git may write: the names in the last thousand commits of a large repository are some megabytes.
+/// How much git may write: the names in the last two thousand commits of a large repository are some megabytes.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Variables by which whoever started this program may have pointed git at a repository of theirs (`git rev-parse --local-env-vars`).

@@ -447,7 +447,7 @@ impl Operations {
         // What a topic was answered with may not be the answer any more.
         self.recaller.conversations.forget_topics();
         match how {
-            Steering::Mute => self.files_tell_no_more().await?,
+            Steering::Mute => self.files_tell_no_more(self.remove_recollection_files().await).await?,
             Steering::Unmute | Steering::Boost | Steering::Unboost => self.refresher.due.all(),
         }
         Ok(value)
@@ -539,12 +539,12 @@ impl Operations {
     async fn episodes_went(&self) -> Result<(), ControlError> {
         let removed = self.remove_recollection_files().await;
         self.reload().await;
-        removed.map_err(ControlError::from).and(self.files_tell_no_more().await)
+        self.files_tell_no_more(removed).await
     }
 
-    /// Has the files that a host may read tell nothing more that is not recalled any more.
-    async fn files_tell_no_more(&self) -> Result<(), ControlError> {
-        let removed = self.remove_recollection_files().await;
+    /// Has the files that a host may read tell nothing more that is not recalled any more; what came of the first removal of the
+    /// recollection files is given.
+    async fn files_tell_no_more(&self, removed: std::io::Result<()>) -> Result<(), ControlError> {
         let removed = removed.and(self.refresher.after_removal().await);
         // A prompt that was searched for meanwhile may have written its file since; by now it has, or never will.
         tokio::time::sleep(BUDGET).await;

@@ -176,9 +176,10 @@ impl Recaller {
     /// an error: what goes wrong is an empty answer with a reason.
     pub(crate) async fn answer(&self, request: RecallRequest, received_ns: u64) -> RecallReply {
         let mut watch = Stopwatch::start();
-        let deadline = self.deadline(&request, received_ns);
+        let received = self.received(&request, received_ns);
+        let deadline = received.deadline;
         let left = deadline.remaining();
-        let search = match self.read_in_time(request, received_ns, Reading::ToAnswer).await {
+        let search = match self.read_in_time(request, received, Reading::ToAnswer).await {
             Ok(search) => search,
             Err(reason) => {
                 if reason == Reason::Failed {
@@ -210,7 +211,8 @@ impl Recaller {
     /// What `request` would be answered here and now, or why nothing is, and how long that took. Leaves no trace, and counts nothing.
     pub(crate) async fn explain(&self, request: RecallRequest, received_ns: u64) -> (Result<Box<Recall>, Reason>, Took) {
         let mut watch = Stopwatch::start();
-        let found = match self.read_in_time(request, received_ns, Reading::ToExplain).await {
+        let received = self.received(&request, received_ns);
+        let found = match self.read_in_time(request, received, Reading::ToExplain).await {
             Ok(search) => self.search(search).await,
             Err(reason) => Found::Silent(reason),
         };
@@ -226,23 +228,17 @@ impl Recaller {
         }
     }
 
-    fn deadline(&self, request: &RecallRequest, received_ns: u64) -> WireDeadline {
-        request
-            .deadline(received_ns)
-            .min(WireDeadline::after(received_ns, self.budget))
+    fn received(&self, request: &RecallRequest, at_ns: u64) -> Received {
+        let deadline = request.deadline(at_ns).min(WireDeadline::after(at_ns, self.budget));
+        Received { at_ns, deadline }
     }
 
     /// Reads a prompt and begins to embed it, or says why it is not asked.
-    async fn read_in_time(&self, request: RecallRequest, received_ns: u64, reading: Reading) -> Result<Search, Reason> {
-        let deadline = self.deadline(&request, received_ns);
+    async fn read_in_time(&self, request: RecallRequest, received: Received, reading: Reading) -> Result<Search, Reason> {
         let recaller = self.clone();
-        let received = Received {
-            at_ns: received_ns,
-            deadline,
-        };
         // A long prompt takes a while to read: that may hold up neither this runtime nor the other prompts.
         let read = tokio::task::spawn_blocking(move || recaller.read(request, received, reading));
-        match tokio::time::timeout(deadline.remaining(), read).await {
+        match tokio::time::timeout(received.deadline.remaining(), read).await {
             Ok(Ok(Some(search))) => Ok(search),
             Ok(Ok(None)) => Err(Reason::SecondFiring),
             Ok(Err(_)) => Err(Reason::Failed),
@@ -317,6 +313,8 @@ impl Recaller {
                 let reason = Reason::OUT_OF_TIME.as_str();
                 self.progress.recalled(took.whole, false, Some(reason), &[]);
                 if !asked.leaves_no_trace() {
+                    self.conversations
+                        .note_answer(&asked.session, LastAnswer::nothing(reason, took.whole));
                     self.store_afterwards(asked, Outcome::Recalled(never_shown(recall), took), Vec::new());
                 }
                 return RecallReply::nothing(reason);

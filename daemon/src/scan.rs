@@ -298,6 +298,25 @@ fn first_record(head: &[u8]) -> &[u8] {
     &head[..end.map_or(head.len(), |end| end + LEAST_HEAD)]
 }
 
+#[cfg(test)]
+impl Fingerprints {
+    /// A position behind so many bytes of a file that is known by these.
+    pub(crate) fn position(self, read: usize) -> SourcePosition {
+        SourcePosition {
+            read_offset: ByteOffset(read as u64),
+            read_line: 0,
+            committed_offset: ByteOffset(0),
+            committed_line: 0,
+            committed_turn: 0,
+            parser_state: None,
+            prefix_hash: self.prefix_hash,
+            prefix_len: self.prefix_length,
+            tail_hash: self.tail_hash,
+            tail_len: self.tail_length,
+        }
+    }
+}
+
 fn hash_of(file: &mut (impl Read + Seek), from: u64, length: u64) -> std::io::Result<[u8; 32]> {
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::with_capacity(length as usize);
@@ -321,19 +340,7 @@ mod tests {
     use crate::roots::Root;
 
     fn position(content: &[u8], read: usize) -> SourcePosition {
-        let prints = Fingerprints::at(content, ByteOffset(read as u64));
-        SourcePosition {
-            read_offset: ByteOffset(read as u64),
-            read_line: 0,
-            committed_offset: ByteOffset(0),
-            committed_line: 0,
-            committed_turn: 0,
-            parser_state: None,
-            prefix_hash: prints.prefix_hash,
-            prefix_len: prints.prefix_length,
-            tail_hash: prints.tail_hash,
-            tail_len: prints.tail_length,
-        }
+        Fingerprints::at(content, ByteOffset(read as u64)).position(read)
     }
 
     fn content(lines: usize, mark: char) -> Vec<u8> {

@@ -78,7 +78,9 @@ impl Upkeep {
                 () = &mut look, if pause.is_some() => {
                     let again = !self.has_been_looked_through().await;
                     pause = pause.filter(|_| again).map(|pause| interval.min(pause * 2));
-                    look.set(sleep(pause.unwrap_or(interval)));
+                    if let Some(pause) = pause {
+                        look.set(sleep(pause));
+                    }
                 }
             }
         }

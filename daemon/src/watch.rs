@@ -117,7 +117,12 @@ impl Watch {
                 self.refused.entry(folder.to_owned()).or_default();
                 self.follow_below(folder);
             }
-            Err(error) => self.refuse(folder, folder, &error),
+            Err(error) => {
+                let known = self.refused.entry(folder.to_owned()).or_default();
+                if known.insert(folder.to_owned()) {
+                    tracing::warn!(folder = %folder.display(), %error, "cannot watch; changes are found by the regular rescan");
+                }
+            }
         }
     }
 
@@ -156,13 +161,6 @@ impl Watch {
             tracing::warn!(folder = %folder.display(), "cannot watch; changes below it are found by the regular rescan, where it can be read");
         }
         self.refused.insert(root.to_owned(), refused);
-    }
-
-    fn refuse(&mut self, root: &Path, folder: &Path, error: &notify::Error) {
-        let known = self.refused.entry(root.to_owned()).or_default();
-        if known.insert(folder.to_owned()) {
-            tracing::warn!(folder = %folder.display(), %error, "cannot watch; changes are found by the regular rescan");
-        }
     }
 
     /// The folders that can't be watched.

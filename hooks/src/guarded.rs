@@ -15,11 +15,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::places::create_private_folder;
-use crate::protocol::MAX_ID_BYTES;
+use crate::protocol::{MAX_AGENT_BYTES, MAX_ID_BYTES};
 use crate::system::{is_own_file, private_file, user_id};
 
 /// The file takes no more beyond this: some ten thousand sessions between two starts of the daemon.
 const MAX_FILE_BYTES: usize = 1024 * 1024;
+/// The longest line of it: JSON writes a byte as six at most.
+const LONGEST_LINE: usize = 6 * MAX_ID_BYTES + MAX_AGENT_BYTES + 64;
 
 /// A session that is to be kept out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +35,7 @@ pub struct GuardedSession {
 impl GuardedSession {
     fn is_sound(&self) -> bool {
         let is_agent = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        (1..=MAX_ID_BYTES).contains(&self.agent.len())
+        (1..=MAX_AGENT_BYTES).contains(&self.agent.len())
             && self.agent.bytes().all(is_agent)
             && (1..=MAX_ID_BYTES).contains(&self.session.len())
     }
@@ -103,7 +105,7 @@ pub fn read(file: &Path) -> io::Result<Word> {
     sessions.dedup();
     Ok(Word {
         sessions,
-        is_full: content.len() + MAX_ID_BYTES > MAX_FILE_BYTES,
+        is_full: content.len() + LONGEST_LINE > MAX_FILE_BYTES,
         length: content.len(),
     })
 }

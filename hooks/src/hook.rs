@@ -30,7 +30,7 @@ const GUARD_BUDGET: Duration = Duration::from_millis(15);
 const MISS_NOTE_TIME: Duration = Duration::from_millis(4);
 
 /// What is left of [`EXIT_MARGIN`] for the process to end, once all is printed.
-const END_OF_PROCESS: Duration = Duration::from_millis(2);
+pub(crate) const END_OF_PROCESS: Duration = Duration::from_millis(2);
 
 /// How long a page of help waits for whoever reads it.
 const PATIENCE_OF_A_PERSON: Duration = Duration::from_hours(1);
@@ -48,7 +48,7 @@ pub fn run_hook() -> ExitCode {
 }
 
 /// Writes `text` on a thread that is left behind at `by`: a pipe that is full and that nobody reads would be waited for without an end.
-fn print_by(mut to: impl Write + Send + 'static, text: String, by: Deadline) {
+pub(crate) fn print_by(mut to: impl Write + Send + 'static, text: String, by: Deadline) {
     let (sender, receiver) = mpsc::channel();
     let work = move || {
         to.write_all(text.as_bytes()).and_then(|()| to.flush()).ok();
@@ -79,13 +79,20 @@ fn text_for_stdout(started_ns: u64) -> Option<(String, Deadline)> {
 
 /// Lets a worker answer, and leaves it behind when it is late.
 fn answer_by(agent: Agent, deadline: Deadline) -> Option<String> {
+    let work = move || read_stdin().and_then(|stdin| answer(&stdin, &Environment::from_process()?, agent, deadline));
+    worked_out_in("hook-worker", deadline.remaining() + MISS_NOTE_TIME, work)
+}
+
+/// What `work` comes to on a thread of that name, which is left behind after `patience`.
+pub(crate) fn worked_out_in<T: Send + 'static>(
+    name: &str,
+    patience: Duration,
+    work: impl FnOnce() -> Option<T> + Send + 'static,
+) -> Option<T> {
     let (sender, receiver) = mpsc::channel();
-    let work = move || {
-        let answered = read_stdin().and_then(|stdin| answer(&stdin, &Environment::from_process()?, agent, deadline));
-        sender.send(answered).ok();
-    };
-    let _worker = thread::Builder::new().name("hook-worker".to_owned()).spawn(work).ok()?;
-    receiver.recv_timeout(deadline.remaining() + MISS_NOTE_TIME).ok().flatten()
+    let send = move || drop(sender.send(work()));
+    let _worker = thread::Builder::new().name(name.to_owned()).spawn(send).ok()?;
+    receiver.recv_timeout(patience).ok().flatten()
 }
 
 /// Reads stdin to its end; `None` if it is longer than any prompt.

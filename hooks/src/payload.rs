@@ -115,6 +115,14 @@ impl WirePayload {
     }
 }
 
+/// The members by which hosts name a session, in the order in which they are believed.
+pub(crate) const SESSION_NAMES: [&str; 3] = ["session_id", "conversation_id", "sessionId"];
+
+/// What a host wrote, without the byte order mark that some put before it.
+pub(crate) fn without_mark(stdin: &[u8]) -> &[u8] {
+    stdin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdin)
+}
+
 impl Payload {
     /// Whether the daemon is to be asked what is remembered.
     pub(crate) fn asks(&self) -> bool {
@@ -123,7 +131,7 @@ impl Payload {
 
     /// Reads what `agent` wrote on stdin.
     pub(crate) fn parse(stdin: &[u8], agent: Agent) -> Option<Self> {
-        let json = stdin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdin);
+        let json = without_mark(stdin);
         let wire = serde_json::from_slice(json).ok().or_else(|| WirePayload::by_member(json))?;
         let from_subagent = wire.agent_id.is_some_and(|id| !id.0.is_empty());
         let sessions = [wire.session_id, wire.conversation_id, wire.session_id_in_camel_case];

@@ -13,6 +13,7 @@ mod reply;
 mod request;
 
 pub use browsing::{Narrowing, SearchMode, SearchRequest, SessionsRequest, TimelineRequest};
+pub(crate) use limits::MAX_AGENT_BYTES;
 pub use limits::{MAX_ID_BYTES, MAX_PATH_BYTES};
 pub use reply::{Answer, RecallReply, Reply, Shown, Stage};
 pub use request::{ExplainRequest, ForgetTarget, InstructionFile, PROBE_SESSION, RecallRequest, Request, Steering};

@@ -4,26 +4,24 @@
 //! The course is the hook's: a worker does all that can hang, and main waits for it no longer than the deadline. What is not known is an
 //! empty line. Nothing is ever written to stderr, nothing here fails, and no word of a memory is shown.
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Read};
 use std::panic::catch_unwind;
 use std::process::ExitCode;
-use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::client::{Client, ClientError};
-use crate::clock::{Deadline, process_started_ns};
+use crate::clock::{Deadline, EXIT_MARGIN, process_started_ns};
 use crate::environment::Environment;
+use crate::hook::{END_OF_PROCESS, print_by, worked_out_in};
+use crate::payload::{SESSION_NAMES, without_mark};
 use crate::places::Places;
 use crate::protocol::{MAX_ID_BYTES, Reply, Request};
 
 /// From the process's start to its last word: hosts run the command at every change of what they show, and one that is slow is cut off,
 /// or shows late.
 pub const STATUS_LINE_BUDGET: Duration = Duration::from_millis(50);
-/// Kept back of it for the line's way and the exit.
-const EXIT_MARGIN: Duration = Duration::from_millis(8);
 /// Hosts write a few kilobytes.
 const MAX_STDIN_BYTES: u64 = 1024 * 1024;
 /// What the line begins with.
@@ -31,25 +29,21 @@ const LABEL: &str = "memory:";
 
 /// The whole of `remembrancer statusline`: always [`ExitCode::SUCCESS`], since a host shows nothing else.
 pub fn run_status_line() -> ExitCode {
-    let deadline = Deadline::after(process_started_ns(), STATUS_LINE_BUDGET.saturating_sub(EXIT_MARGIN));
+    let started_ns = process_started_ns();
+    let deadline = Deadline::after(started_ns, STATUS_LINE_BUDGET.saturating_sub(EXIT_MARGIN));
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let line = catch_unwind(|| line_by(deadline)).ok().flatten().unwrap_or_default();
     std::panic::set_hook(hook);
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{line}").and_then(|()| stdout.flush()).ok();
+    let by = Deadline::after(started_ns, STATUS_LINE_BUDGET.saturating_sub(END_OF_PROCESS));
+    print_by(std::io::stdout(), line + "\n", by);
     ExitCode::SUCCESS
 }
 
 /// Lets a worker find the line, and leaves it behind when it is late.
 fn line_by(deadline: Deadline) -> Option<String> {
-    let (sender, receiver) = mpsc::channel();
-    let work = move || {
-        let found = Environment::from_process().map(|environment| status_line(&read_stdin(), &environment, deadline));
-        sender.send(found).ok();
-    };
-    let _worker = thread::Builder::new().name("status-line".to_owned()).spawn(work).ok()?;
-    receiver.recv_timeout(deadline.remaining()).ok().flatten()
+    let find = move || Environment::from_process().map(|environment| status_line(&read_stdin(), &environment, deadline));
+    worked_out_in("status-line", deadline.remaining(), find)
 }
 
 /// Reads what the host wrote; nothing where a person runs the command.
@@ -79,12 +73,9 @@ pub fn status_line(stdin: &[u8], environment: &Environment, deadline: Deadline) 
 
 /// The session that a host names on stdin, by the names that hosts give it.
 fn session(stdin: &[u8]) -> Option<String> {
-    let told: Value = serde_json::from_slice(stdin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdin)).ok()?;
-    ["session_id", "sessionId", "conversation_id"]
-        .into_iter()
-        .find_map(|name| told[name].as_str())
-        .filter(|id| (1..=MAX_ID_BYTES).contains(&id.len()))
-        .map(str::to_owned)
+    let told: Value = serde_json::from_slice(without_mark(stdin)).ok()?;
+    let mut named = SESSION_NAMES.into_iter().filter_map(|name| told[name].as_str());
+    named.find(|id| (1..=MAX_ID_BYTES).contains(&id.len())).map(str::to_owned)
 }
 
 /// What the daemon's answer comes to in a line.

@@ -292,7 +292,6 @@ pub fn recall(
     deadline: Deadline,
 ) -> Recall {
     let (reader, afterwards) = (sources.reader, sources.afterwards);
-    reader.set_deadline_check(Some(Box::new(move || deadline.has_passed())));
     let mut work = Work::new(question);
     let chosen = work.run(session, sources, settings, deadline);
     reader.set_deadline_check(None);

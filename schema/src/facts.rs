@@ -148,6 +148,20 @@ impl FactsFile {
         file.sync_all()
     }
 
+    /// Takes the facts of these turns out.
+    ///
+    /// # Errors
+    /// The file system's error.
+    pub(crate) fn remove(&self, turns: &[TurnUid]) -> io::Result<()> {
+        self.change(|fact| {
+            if turns.contains(&fact.turn_uid) {
+                Change::Remove
+            } else {
+                Change::Keep
+            }
+        })
+    }
+
     /// Writes the file anew where `change` makes something else of a line, and overwrites what it was.
     ///
     /// # Errors

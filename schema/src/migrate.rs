@@ -43,7 +43,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "0015_parser_states",
     "0016_steering",
     "0017_explanations",
-    "0019_turns_by_time",
+    "0018_turns_by_time",
 ];
 
 /// The version that this crate reads and writes.

@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use remembrancer_hooks::clock::BUDGET;
 use remembrancer_hooks::places::create_private_folder;
-use remembrancer_processor::Deadline;
-use remembrancer_tests::{HookOutput, Sandbox, eventually, sandbox, timed, topic};
+use remembrancer_tests::{HookOutput, Sandbox, eventually, sandbox, timed, topic, within};
 use serde_json::json;
 
 use crate::{LENIENCY, PATIENCE};
@@ -304,14 +303,7 @@ fn a_host_that_does_not_read_is_not_waited_for() {
     let mut child = sandbox.hook_command().stdout(writer).spawn().unwrap();
     let (status, took) = timed(|| {
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), payload.to_string().as_bytes()).unwrap();
-        let until = Deadline::after(PATIENCE);
-        loop {
-            match child.try_wait().unwrap() {
-                Some(status) => return Some(status),
-                None if until.has_passed() => return None,
-                None => std::thread::sleep(Duration::from_millis(2)),
-            }
-        }
+        within(PATIENCE, || child.try_wait().unwrap())
     });
     child.kill().ok();
     child.wait().unwrap();

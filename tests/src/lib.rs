@@ -26,7 +26,7 @@ pub use service_manager::ServiceManager;
 pub use shared::{shared, skip};
 pub use spread::Spread;
 pub use transcript::{Transcript, topic};
-pub use wait::{eventually, timed};
+pub use wait::{eventually, timed, within};
 
 /// A [`Sandbox`] with the binaries under test: only the test target itself knows where cargo put them. With `alone`, no other
 /// test of the process runs meanwhile.

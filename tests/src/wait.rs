@@ -16,7 +16,7 @@ pub fn eventually<T>(what: &str, patience: Duration, look: impl FnMut() -> Optio
 }
 
 /// Looks again and again until `look` gives something; `None` when `patience` ends before.
-pub(crate) fn within<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+pub fn within<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Deadline::after(patience);
     loop {
         let found = look();

@@ -15,7 +15,6 @@ use super::ask;
 use super::error::{CliError, Kind};
 use super::recall::model_if;
 use super::surroundings::Surroundings;
-use super::width::columns;
 use crate::control::{self, ControlError, Offline};
 use crate::exclusions::Exclusions;
 use crate::explanation::Explanation;
@@ -102,7 +101,9 @@ pub(super) fn run(arguments: &ExplainArguments, surroundings: &Surroundings) -> 
             None => without_daemon(&request, arguments.embed, surroundings)?,
         })?,
     };
-    ask::print("explain", &value, arguments.json, |_| text::print(&explanation, columns()));
+    ask::print("explain", &value, arguments.json, |_| {
+        text::print(&explanation, surroundings.terminal.page());
+    });
     Ok(())
 }
 
@@ -113,7 +114,9 @@ pub(super) fn last(arguments: &LastArguments, surroundings: &Surroundings) -> Re
         ..ExplainRequest::default()
     };
     let (value, explanation) = logged(&request, surroundings)?;
-    ask::print("last", &value, arguments.json, |_| last::print(&explanation, columns()));
+    ask::print("last", &value, arguments.json, |_| {
+        last::print(&explanation, surroundings.terminal.page());
+    });
     Ok(())
 }
 
@@ -128,7 +131,7 @@ fn run_list(arguments: &ExplainArguments, surroundings: &Surroundings) -> Result
         None => control::explanations(&ask::reader(surroundings)?, session.as_deref(), limit)?,
     };
     ask::print("explanations", &prompts, arguments.json, |prompts| {
-        list::print(prompts, columns());
+        list::print(prompts, surroundings.terminal.page());
     });
     Ok(())
 }

@@ -17,6 +17,8 @@ use crate::system;
 const USUAL_COLUMNS: usize = 80;
 /// The least that a line is made to fit: below, nothing of it could be read.
 const LEAST_COLUMNS: usize = 24;
+/// The least and the most columns of a page of running text.
+const PAGE_COLUMNS: (usize, usize) = (66, 160);
 /// How a word stands out: by weight, so that no choice of colours hides it.
 const OUTSTANDING: Style = Style::new().effects(Effects::BOLD);
 /// How what is beside the point looks.
@@ -65,6 +67,12 @@ impl Terminal {
             width: Some(width.max(LEAST_COLUMNS)),
             styled: !plain,
         }
+    }
+
+    /// Columns of a page of running text: no line of it is made for less than can hold a table, nor for more than the eye follows.
+    pub(super) fn page(self) -> usize {
+        self.width
+            .map_or(USUAL_COLUMNS, |width| width.clamp(PAGE_COLUMNS.0, PAGE_COLUMNS.1))
     }
 
     /// A line of it, cut to the width.
@@ -138,6 +146,21 @@ pub(super) fn cut(text: &str, width: usize) -> String {
         kept.push_str(grapheme);
     }
     kept + ELLIPSIS
+}
+
+/// `text` in lines of at most `most` columns, broken between words; a word that is longer has a line of its own.
+pub(super) fn wrap_words(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if columns(line) + 1 + columns(word) <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// A text cut or filled up with blanks to so many columns.

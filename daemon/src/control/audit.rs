@@ -81,7 +81,7 @@ struct Gathered {
     in_vain: Option<Listed>,
     most_shown: Option<Vec<Usage>>,
     most_used: Option<Vec<Usage>>,
-    muted: Muted,
+    muted: Option<Listed>,
     sizes: Option<Vec<ProjectSize>>,
     near: Near,
     texts: Texts,
@@ -89,23 +89,10 @@ struct Gathered {
     is_behind: bool,
 }
 
-/// What is muted.
-enum Muted {
-    /// This memory knows no muting.
-    Unknown,
-    /// The deadline came first.
-    Late,
-    Told(Listed),
-}
-
 /// Looks at everything, what is quick first.
 fn gather(reader: &Reader, deadline: Deadline, episodes: u64, tell: &mut dyn FnMut(Step)) -> Result<Gathered, ControlError> {
     let is_behind = in_time(reader.redaction())?.is_some_and(|state| state.is_behind(RULES.version));
-    let muted = match in_time(reader.muted(TOLD))? {
-        Some(Some(listed)) => Muted::Told(listed),
-        Some(None) => Muted::Unknown,
-        None => Muted::Late,
-    };
+    let muted = in_time(reader.muted(TOLD))?;
     let never_shown = in_time(reader.never_shown(UnixMillis(clock::now().0 - OLD), TOLD))?;
     let in_vain = in_time(reader.shown_in_vain(OFTEN, TOLD))?;
     let most_shown = in_time(reader.most_shown(TOLD))?;
@@ -132,23 +119,13 @@ fn gather(reader: &Reader, deadline: Deadline, episodes: u64, tell: &mut dyn FnM
 
 impl Gathered {
     fn findings(&self, shown: &Shown<'_>) -> Result<Vec<Finding>, ControlError> {
-        // Where the memory knows muting, it is the lesser cure.
-        let hide = if matches!(self.muted, Muted::Told(_)) {
-            "mute"
-        } else {
-            "forget"
-        };
         let mut findings = vec![exact(shown, self.copies.as_ref())?, near::finding(shown, &self.near)?];
         findings.extend(self.texts.findings(shown, self.is_behind)?);
         findings.push(never_shown(shown, self.never_shown.as_ref())?);
-        findings.push(listed(shown, "shown-in-vain", self.in_vain.as_ref(), hide)?);
-        findings.push(most(shown, "most-shown", self.most_shown.as_deref(), hide)?);
-        findings.push(most(shown, "most-used", self.most_used.as_deref(), hide)?);
-        match &self.muted {
-            Muted::Unknown => {}
-            Muted::Late => findings.push(listed(shown, "muted", None, "show")?),
-            Muted::Told(muted) => findings.push(listed(shown, "muted", Some(muted), "show")?),
-        }
+        findings.push(listed(shown, "shown-in-vain", self.in_vain.as_ref(), "mute")?);
+        findings.push(most(shown, "most-shown", self.most_shown.as_deref(), "mute")?);
+        findings.push(most(shown, "most-used", self.most_used.as_deref(), "mute")?);
+        findings.push(listed(shown, "muted", self.muted.as_ref(), "show")?);
         findings.push(sizes(self.sizes.as_deref()));
         Ok(findings)
     }
@@ -173,7 +150,7 @@ fn exact(shown: &Shown<'_>, found: Option<&Duplicates>) -> Result<Finding, Contr
     let mut finding = Finding::new("exact-duplicates", found.is_some());
     if let Some(found) = found {
         finding.count = found.texts;
-        finding.surplus = Some(found.surplus);
+        finding.surplus = Some(found.copies.len() as u64);
         for ids in &found.most {
             finding.items.extend(shown.with_copies(ids, None)?);
         }

@@ -11,7 +11,7 @@ use super::{ControlError, find, rfc3339};
 
 /// Turns on a page, where nothing else is asked for.
 const TURNS: usize = 50;
-/// Turns on a page at most: under half a megabyte.
+/// Turns on a page at most: little more than a megabyte.
 const MOST_TURNS: usize = 500;
 /// Sessions on a page, where nothing else is asked for.
 const SESSIONS: usize = 20;
@@ -86,7 +86,7 @@ fn older(reader: &Reader, filter: &EpisodeFilter, place: TurnPlace, limit: usize
     turns.truncate(limit);
     turns.reverse();
     Ok(Page {
-        older: turns.first().map(|turn| turn.place).filter(|_| more),
+        older: more.then(|| turns.first().map_or(place, |turn| turn.place)),
         newer: None,
         turns,
     })
@@ -97,7 +97,7 @@ fn newer(reader: &Reader, filter: &EpisodeFilter, place: TurnPlace, limit: usize
     let more = turns.len() > limit;
     turns.truncate(limit);
     Ok(Page {
-        newer: turns.last().map(|turn| turn.place).filter(|_| more),
+        newer: more.then(|| turns.last().map_or(place, |turn| turn.place)),
         older: None,
         turns,
     })

@@ -2,14 +2,13 @@
 
 use remembrancer_hooks::protocol::Narrowing;
 use remembrancer_processor::ingest::{Agent, redact, redact_folder};
-use remembrancer_processor::recall::{clean, cut};
 use remembrancer_schema::{EpisodeFilter, EpisodeId, ProjectId, Reader, TurnPlace, TurnRow, UnixMillis};
 use serde_json::{Value, json};
 
-use super::{ControlError, rfc3339};
+use super::{ControlError, first_line_within, rfc3339};
 
 /// Characters of a line that stands for a text.
-const LONGEST_LINE: usize = 200;
+pub(super) const LONGEST_LINE: usize = 200;
 
 /// Which episodes a request is about.
 ///
@@ -98,9 +97,9 @@ pub(super) fn turn_json(turn: &TurnRow) -> Value {
         "id": turn.uid.short(),
         "at": rfc3339(turn.place.at),
         "agent": turn.session.agent,
-        "session": turn.session.external_id,
+        "session": redact(&turn.session.external_id),
         "project": turn.project_name.as_deref().map(redact),
-        "origin": format!("{:?}", turn.origin).to_lowercase(),
+        "origin": turn.origin.as_str(),
         "hidden": turn.hidden,
         "parts": turn.parts,
         "asked": line(&turn.prompt),
@@ -110,9 +109,7 @@ pub(super) fn turn_json(turn: &TurnRow) -> Value {
 
 /// The first line of a text that holds anything, fit to be shown.
 pub(super) fn line(text: &str) -> String {
-    let text = redact(text);
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    cut(&clean(line), LONGEST_LINE)
+    first_line_within(text, LONGEST_LINE)
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use remembrancer_hooks::protocol::{SearchMode as Asked, SearchRequest};
 use remembrancer_processor::embed::{BertEmbedder, Embed, Embedding};
 use remembrancer_processor::ingest::{redact, redact_episode};
 use remembrancer_processor::recall::{
-    CodeIndex, Degradation, Fused, Leg, SearchMode, Searched, Snippet, Sought, clean, search as search_for, search_terms,
-    search_text, snippet,
+    CodeIndex, Degradation, Fused, Leg, SearchMode, Searched, Snippet, Sought, search as search_for, search_terms, search_text,
+    shown, snippet,
 };
 use remembrancer_schema::{EpisodeId, EpisodeText, Reader, UnixMillis};
 use serde_json::{Value, json};
@@ -144,9 +144,9 @@ fn best_snippet(text: &EpisodeText, terms: &[String]) -> (&'static str, Snippet)
     let facets = &text.facets;
     let touched = [&facets.files, &facets.commands, &facets.errors].map(|values| values.join("  "));
     let fields = [
-        ("prompt", clean(&text.prompt)),
-        ("answer", clean(&text.answer)),
-        ("facets", clean(&touched.join("  "))),
+        ("prompt", shown(&text.prompt)),
+        ("answer", shown(&text.answer)),
+        ("facets", shown(&touched.join("  "))),
     ];
     let pieces = fields.map(|(field, text)| (field, snippet(&text, terms, SNIPPET)));
     let mut pieces = pieces.into_iter().filter(|(_, piece)| !piece.text.is_empty());

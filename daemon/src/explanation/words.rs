@@ -48,6 +48,8 @@ pub(crate) fn about_drop(name: &str) -> &str {
         "no-answer" => "nothing came of it then: there is no answer to be reminded of",
         "same-turn" => "another part of the same turn is shown",
         "same-text" => "what is shown says the same already",
+        "duplicate-of" => "a later episode says nearly the same, and stands in its place",
+        "superseded-by" => "a later episode takes back what it says, and as many as may be are shown before it",
         "beyond-top" => "it is near enough, but as many as may be are shown before it",
         "no-room" => "the text had no room left for it",
         "out-of-time" => "it was chosen, but the answer came too late to be shown",

@@ -11,7 +11,7 @@ use remembrancer_processor::ingest::{Advance, Agent, ResumePoint, Shape, SourceI
 use remembrancer_schema::TurnUid;
 
 use super::info;
-use crate::scan;
+use crate::{clock, scan};
 
 /// Bytes of a file that are read for it: about a second's work. Of what begins further down only the file is told.
 const MOST_BYTES: u64 = 64 << 20;
@@ -69,7 +69,10 @@ impl Search {
             .state
             .as_deref()
             .and_then(|state| SourceReader::resume(&self.info, before.point, state));
-        resumed.unwrap_or_else(|| SourceReader::new(&self.info, before.point))
+        let mut reader = resumed.unwrap_or_else(|| SourceReader::new(&self.info, before.point));
+        // As it is read for the store: a turn is known by its time, and one that can't be is none.
+        reader.by(clock::now());
+        reader
     }
 
     /// Reads until the turn has come: where the step began that brought it.

@@ -100,21 +100,6 @@ mod tests {
 
     use super::*;
 
-    fn position(prints: Fingerprints, read: usize) -> SourcePosition {
-        SourcePosition {
-            read_offset: ByteOffset(read as u64),
-            read_line: 0,
-            committed_offset: ByteOffset(0),
-            committed_line: 0,
-            committed_turn: 0,
-            parser_state: None,
-            prefix_hash: prints.prefix_hash,
-            prefix_len: prints.prefix_length,
-            tail_hash: prints.tail_hash,
-            tail_len: prints.tail_length,
-        }
-    }
-
     proptest! {
         #[test]
         fn they_are_those_of_the_file_however_it_is_read(
@@ -140,8 +125,8 @@ mod tests {
                     // As an older version stored it, with more of the head.
                     let older = Fingerprints::of_all(&file[..length], &file[whole - length..whole]);
                     for prints in [of(whole), older] {
-                        prop_assert!(seen.is_at(&position(prints, whole)));
-                        prop_assert!(!seen.is_at(&position(prints, whole + 1)));
+                        prop_assert!(seen.is_at(&prints.position(whole)));
+                        prop_assert!(!seen.is_at(&prints.position(whole + 1)));
                     }
                     read = whole;
                 }

@@ -11,7 +11,7 @@ pub const MAX_ID_BYTES: usize = 256;
 /// The longest path, in bytes: `PATH_MAX` of Linux; a longer one opens nowhere.
 pub const MAX_PATH_BYTES: usize = 4_096;
 /// The longest name of an agent, in bytes.
-const MAX_AGENT_BYTES: usize = 64;
+pub(crate) const MAX_AGENT_BYTES: usize = 64;
 /// The longest line or list of words that a person types, in bytes.
 const MAX_WORDS_BYTES: usize = 64 * 1_024;
 

@@ -34,7 +34,9 @@ pub(super) fn choose(weighing: &Weighing, own: impl Fn(Option<ProjectId>) -> boo
         judged: Vec::new(),
         turns: HashSet::new(),
     };
-    for Place { candidate, fall } in succession::order(candidates, |candidate| admitted[candidate].is_ok()) {
+    for Place { candidate, fall } in succession::order(candidates, |candidate| {
+        admitted[candidate].is_ok() && says_something(&candidates[candidate])
+    }) {
         judge.judge(&candidates[candidate], admitted[candidate], fall);
     }
     Choice {
@@ -78,7 +80,7 @@ impl Judge<'_> {
                 _ => Dropped::BeyondTop,
             });
         }
-        if text.answer.trim().is_empty() && text.facets.is_empty() && row.importance != Importance::High {
+        if !says_something(weighed) {
             return Err(Dropped::NoAnswer);
         }
         if self.turns.contains(&row.turn_uid) {
@@ -103,8 +105,14 @@ fn backing(weighed: &Weighed, terms: usize, own: &impl Fn(Option<ProjectId>) -> 
     }
 }
 
+/// Whether there is anything to be reminded of but a question.
+fn says_something(weighed: &Weighed) -> bool {
+    let (row, text) = (&weighed.fused.candidate.row, &weighed.text);
+    !text.answer.trim().is_empty() || !text.facets.is_empty() || row.importance == Importance::High
+}
+
 /// The same question and the same answer, word for word, asked in another turn.
-fn says_the_same(a: &EpisodeText, b: &EpisodeText) -> bool {
+pub(super) fn says_the_same(a: &EpisodeText, b: &EpisodeText) -> bool {
     a.prompt == b.prompt && a.answer == b.answer
 }
 

@@ -101,12 +101,14 @@ pub enum Dropped {
 
 impl Dropped {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::BelowFloor,
         Self::OtherProject,
         Self::NoAnswer,
         Self::SameTurn,
         Self::SameText,
+        Self::DuplicateOf,
+        Self::SupersededBy,
         Self::BeyondTop,
         Self::NoRoom,
     ];

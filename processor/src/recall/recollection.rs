@@ -123,7 +123,7 @@ pub fn standing_block(episodes: &[EpisodeText], caps: Caps) -> String {
 
 /// Adds as many entries as the caps allow, and the closing marker. Returns how many.
 fn enter(text: &mut String, episodes: &[EpisodeText], afterwards: Option<&dyn Afterwards>, caps: Caps) -> usize {
-    let mut shown = 0;
+    let mut entered = 0;
     for (index, episode) in episodes.iter().enumerate() {
         let left = Allowance::left(text, caps);
         // By the names as they are stored: those of files are sought.
@@ -133,6 +133,8 @@ fn enter(text: &mut String, episodes: &[EpisodeText], afterwards: Option<&dyn Af
         redact_episode(&mut episode);
         let told = Told {
             number: index + 1,
+            asked: marked_off(&shown(&episode.prompt)),
+            answer: marked_off(&shown(&episode.answer)),
             episode: &episode,
             since: &since,
         };
@@ -141,11 +143,11 @@ fn enter(text: &mut String, episodes: &[EpisodeText], afterwards: Option<&dyn Af
         };
         text.push('\n');
         text.push_str(&entry);
-        shown += 1;
+        entered += 1;
     }
     text.push_str(FENCE_CLOSE);
     text.push('\n');
-    shown
+    entered
 }
 
 /// The block that says that there is nothing to recall, so that a reader of the file never takes an older one for fresh.
@@ -193,6 +195,10 @@ fn tokens_anywhere(text: &str) -> usize {
 /// What an entry tells.
 struct Told<'a> {
     number: usize,
+    /// What was asked, as it may be shown: made so once, however often the entry is shortened.
+    asked: String,
+    /// The same of the answer.
+    answer: String,
     episode: &'a EpisodeText,
     since: &'a [Since],
 }
@@ -218,16 +224,16 @@ impl Told<'_> {
         let heading = heading(self.number, self.episode);
         if is_fact(self.episode) {
             let room = chars.saturating_sub(heading.chars().count());
-            return heading + &part("Remembered:", &self.episode.prompt, room);
+            return heading + &part("Remembered:", &self.asked, room);
         }
         let files = files_line(self.episode, FILES_CHARS.min(chars / 3));
         let since = since_line(self.since, SINCE_CHARS.min(chars / 4), |file| self.name(file));
-        let asked = part("Asked:", &self.episode.prompt, ASKED_CHARS.min(chars / 3));
+        let asked = part("Asked:", &self.asked, ASKED_CHARS.min(chars / 3));
         let fixed: usize = [&heading, &files, &since, &asked]
             .iter()
             .map(|text| text.chars().count())
             .sum();
-        let answer = part("Answer:", &self.episode.answer, chars.saturating_sub(fixed));
+        let answer = part("Answer:", &self.answer, chars.saturating_sub(fixed));
         [heading, asked, answer, files, since].concat()
     }
 
@@ -256,11 +262,10 @@ fn is_fact(episode: &EpisodeText) -> bool {
     episode.agent == USER_AGENT && episode.session == REMEMBERED_SESSION
 }
 
-/// A part of an entry with its `label`, of at most `limit` characters with the line's end; empty where nothing of the text is left.
+/// A part of an entry with its `label` and a text that may be shown, of at most `limit` characters with the line's end; empty where nothing of the text is left.
 fn part(label: &str, text: &str, limit: usize) -> String {
     let fixed = label.chars().count() + " \n".len();
-    let text = marked_off(&shown(text));
-    let text = cut(&text, limit.saturating_sub(fixed));
+    let text = cut(text, limit.saturating_sub(fixed));
     let text = with_closed_code(&text);
     if text.is_empty() {
         return String::new();

@@ -14,7 +14,7 @@ use super::coarse::{CodeIndex, Shards};
 use super::fusion::{Fused, fuse};
 use super::leg::Leg;
 use super::legs::Words;
-use super::pool::{Compared, candidates};
+use super::pool::{Compared, Found, candidates};
 use super::profile::{DEFAULT, Profile, Rule};
 use super::query::MAX_TERMS;
 use crate::embed::Embedding;
@@ -100,20 +100,22 @@ pub fn search(searched: Searched<'_>, sought: &Sought<'_>) -> Result<Vec<Fused>,
     } else {
         Words::default()
     };
-    let mut ids = by_meaning(searched.codes, sought);
-    let known: HashSet<_> = ids.iter().copied().collect();
-    ids.extend(words.hits.iter().map(|(id, _)| *id).filter(|id| !known.contains(id)));
+    let found = Found {
+        coarse: by_meaning(searched.codes, sought),
+        words,
+        ..Found::default()
+    };
     let compared = Compared {
         model_id: searched.model_id,
         prompt: sought.embedding.filter(|_| sought.mode.goes_by_meaning()),
         conversation: None,
     };
-    let mut pool = candidates(searched.reader, &ids, &words, compared)?;
+    let mut pool = candidates(searched.reader, &found.union().ids, &found.words, compared)?;
     pool.retain(|candidate| candidate.bm25.is_some() || candidate.cosine.is_some());
     let mut turns = HashSet::new();
-    let mut found = fuse(pool, &profile(sought.mode), sought.now);
-    found.retain(|fused| turns.insert(fused.candidate.row.turn_uid));
-    Ok(found)
+    let mut fused = fuse(pool, &profile(sought.mode), sought.now);
+    fused.retain(|fused| turns.insert(fused.candidate.row.turn_uid));
+    Ok(fused)
 }
 
 fn by_words(reader: &Reader, sought: &Sought<'_>) -> Result<Words, QueryError> {

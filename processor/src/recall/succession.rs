@@ -11,7 +11,7 @@ use remembrancer_schema::{CandidateRow, Facets};
 
 use super::weigh::Weighed;
 use crate::ingest::command_key;
-use words::{revises, share_of_words};
+use words::{Reading, share_of_words};
 
 /// Admitted candidates that are held against each other: four times as many as are shown, so that what falls has something to come
 /// after it, and the pairs among them stay few.
@@ -59,9 +59,10 @@ pub(super) fn order(candidates: &[Weighed], admitted: impl Fn(usize) -> bool) ->
         .filter(|place| admitted(*place))
         .take(EXAMINED)
         .collect();
+    let readings: Vec<Reading<'_>> = candidates.iter().map(|weighed| Reading::new(&weighed.text)).collect();
     let successions: Vec<Succession> = examined
         .iter()
-        .filter_map(|earlier| later_word(candidates, *earlier, &examined))
+        .filter_map(|earlier| later_word(candidates, &readings, *earlier, &examined))
         .collect();
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     // To bring one forward may bring it before what is later still: so often at most as there are candidates in question.
@@ -98,14 +99,30 @@ fn bring_forward(order: &mut [usize], succession: &Succession) -> bool {
     }
 }
 
+/// A candidate and what is read of its text.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    weighed: &'a Weighed,
+    reading: &'a Reading<'a>,
+}
+
+impl<'a> Candidate<'a> {
+    fn at(place: usize, candidates: &'a [Weighed], readings: &'a [Reading<'a>]) -> Self {
+        Self {
+            weighed: &candidates[place],
+            reading: &readings[place],
+        }
+    }
+}
+
 /// The newest that says nearly the same as the candidate at `earlier`; else the newest that takes it back.
-fn later_word(candidates: &[Weighed], earlier: usize, examined: &[usize]) -> Option<Succession> {
-    let of = &candidates[earlier];
-    let newest = |is: fn(&Weighed, &Weighed) -> bool| {
+fn later_word(candidates: &[Weighed], readings: &[Reading<'_>], earlier: usize, examined: &[usize]) -> Option<Succession> {
+    let of = Candidate::at(earlier, candidates, readings);
+    let newest = |is: fn(Candidate<'_>, Candidate<'_>) -> bool| {
         examined
             .iter()
             .copied()
-            .filter(|later| may_follow(&candidates[*later], of) && is(&candidates[*later], of))
+            .filter(|later| may_follow(&candidates[*later], of.weighed) && is(Candidate::at(*later, candidates, readings), of))
             .max_by_key(|later| (row(&candidates[*later]).created_at, row(&candidates[*later]).id))
     };
     let found = newest(says_nearly_the_same)
@@ -128,18 +145,19 @@ fn may_follow(later: &Weighed, earlier: &Weighed) -> bool {
 }
 
 /// Whether the words are nearly the same, and nothing of what the prompt asks for stands in the earlier one alone.
-fn says_nearly_the_same(later: &Weighed, earlier: &Weighed) -> bool {
-    later.evidence.coverage >= earlier.evidence.coverage
-        && cosine(later, earlier).is_none_or(|cosine| cosine >= DUPLICATE_COSINE)
-        && share_of_words(&later.text, &earlier.text) >= DUPLICATE_WORDS
+fn says_nearly_the_same(later: Candidate<'_>, earlier: Candidate<'_>) -> bool {
+    later.weighed.evidence.coverage >= earlier.weighed.evidence.coverage
+        && cosine(later.weighed, earlier.weighed).is_none_or(|cosine| cosine >= DUPLICATE_COSINE)
+        && share_of_words(later.reading, earlier.reading) >= DUPLICATE_WORDS
 }
 
 /// Whether both are about one matter, and the later says that it is otherwise now.
-fn takes_back(later: &Weighed, earlier: &Weighed) -> bool {
-    let Some(cosine) = cosine(later, earlier).filter(|cosine| *cosine >= LINKED_COSINE) else {
+fn takes_back(later: Candidate<'_>, earlier: Candidate<'_>) -> bool {
+    let Some(cosine) = cosine(later.weighed, earlier.weighed).filter(|cosine| *cosine >= LINKED_COSINE) else {
         return false;
     };
-    (cosine >= UNLINKED_COSINE || share_something(&later.text.facets, &earlier.text.facets)) && revises(&later.text)
+    (cosine >= UNLINKED_COSINE || share_something(&later.weighed.text.facets, &earlier.weighed.text.facets))
+        && later.reading.revises()
 }
 
 /// The cosine of two candidates; `None` where one of them has no vector.

@@ -8,16 +8,19 @@ use remembrancer_schema::trace::{TracedCandidate, TracedGate, TracedList, Traced
 
 use super::evidence::Evidence;
 use super::leg::Leg;
+use super::legs::is_own;
 use super::notes::{Brought, Listed};
 use super::origin::is_from_the_web;
 use super::profile::{Profile, Rule};
-use super::weigh::{Weighed, handicap};
+use super::weigh::{Weighed, handicap, users_word};
 use super::{Degradation, Recall, RecallSettings, ScopeRule};
 
 /// The name of what a page of the web takes from the second stage's score.
 const HANDICAP: &str = "web";
+/// The name of what the user's own word about an episode adds to it.
+const USERS_WORD: &str = "users_word";
 /// The stage in which a reranker reads.
-const RERANK_STAGE: &str = "rerank";
+pub(super) const RERANK_STAGE: &str = "rerank";
 /// Why a source or a list is absent of which the profile makes nothing.
 const NOT_IN_PROFILE: &str = "not-in-profile";
 
@@ -190,7 +193,7 @@ impl Recall {
             graph_rank: rank(Leg::Graph),
             words: weighed.words,
             coverage: rounded(weighed.evidence.coverage),
-            foreign: settings.scope == ScopeRule::ProjectFirst && row.project != self.log.project,
+            foreign: settings.scope == ScopeRule::ProjectFirst && !is_own(row.project, self.log.project, self.notes.everywhere),
             web: is_from_the_web(&weighed.text.facets),
             important: row.importance == remembrancer_schema::Importance::High,
             in_time: weighed.evidence.in_time > 0.0,
@@ -222,7 +225,7 @@ fn fused_parts(weighed: &Weighed, profile: &Profile) -> Vec<f64> {
 
 fn second_part_names(profile: &Profile) -> Vec<&'static str> {
     match profile.second_stage {
-        Some(_) => Evidence::NAMES.into_iter().chain([HANDICAP]).collect(),
+        Some(_) => Evidence::NAMES.into_iter().chain([HANDICAP, USERS_WORD]).collect(),
         None => Vec::new(),
     }
 }
@@ -232,7 +235,7 @@ fn second_parts(weighed: &Weighed, profile: &Profile, best_cosine: f64) -> Vec<f
         return Vec::new();
     };
     let parts = model.parts(&weighed.evidence, best_cosine).into_iter();
-    parts.chain([-handicap(&weighed.text)]).collect()
+    parts.chain([-handicap(&weighed.text), users_word(&weighed.text)]).collect()
 }
 
 fn owned(names: Vec<&str>) -> Vec<String> {

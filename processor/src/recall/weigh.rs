@@ -31,7 +31,7 @@ pub(super) fn handicap(text: &EpisodeText) -> f64 {
 const USERS_WORD: f64 = 0.5;
 
 /// What the user's own word about an episode is worth.
-fn users_word(text: &EpisodeText) -> f64 {
+pub(super) fn users_word(text: &EpisodeText) -> f64 {
     match text.importance_rule.as_str() {
         PINNED | BOOSTED => USERS_WORD,
         _ => 0.0,

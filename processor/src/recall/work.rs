@@ -17,6 +17,7 @@ use super::pool::{self, Compared, Found};
 use super::profile::Profile;
 use super::recollection::block_with;
 use super::since::Afterwards;
+use super::trace::RERANK_STAGE;
 use super::weigh::{Weighing, weigh};
 use super::{
     Degradation, Question, Recall, RecallSettings, Recollection, ScopeRule, SessionState, Sources, expansion, graph, reranking,
@@ -54,8 +55,6 @@ pub(super) struct Work<'a> {
     watch: Stopwatch,
     degradations: Vec<Degradation>,
     embedding: Option<Embedding>,
-    /// The project whose episodes are recalled in all projects, if there is one.
-    everywhere: Option<ProjectId>,
     /// Of the prompt's terms, where the full-text leg counted them.
     document_frequencies: Option<Vec<u64>>,
     pool: usize,
@@ -71,7 +70,6 @@ impl<'a> Work<'a> {
             watch: Stopwatch::start(),
             degradations: Vec::new(),
             embedding: None,
-            everywhere: None,
             document_frequencies: None,
             pool: 0,
             weighing: Weighing::default(),
@@ -101,7 +99,7 @@ impl<'a> Work<'a> {
             });
         }
         let question = self.question;
-        let everywhere = self.everywhere;
+        let everywhere = self.notes.everywhere;
         let fused = fuse(pool, &settings.profile, question.now);
         self.note_lists(&fused, &settings.profile);
         self.watch.lap("fusion");
@@ -127,7 +125,7 @@ impl<'a> Work<'a> {
             };
             let outcome = reranking::rerank(&question.query, &mut self.weighing, learnt, &reranking);
             self.absent_if_late(outcome);
-            self.watch.lap("rerank");
+            self.watch.lap(RERANK_STAGE);
         }
         self.choose(settings)
     }
@@ -169,7 +167,7 @@ impl<'a> Work<'a> {
         // A leg may take what is left but for the reserve: late, it is absent, and what follows still has its time.
         let legs_until = deadline.earlier_by(settings.reserve);
         stop_reading_at(reader, legs_until);
-        self.everywhere = everywhere;
+        self.notes.everywhere = everywhere;
         let bounds = Bounds {
             project: self.question.project,
             scope: settings.scope,
@@ -288,7 +286,7 @@ impl<'a> Work<'a> {
     }
 
     fn choose(&mut self, settings: &RecallSettings) -> Result<Vec<Recollection>, Silence> {
-        let (own, everywhere) = (self.question.project, self.everywhere);
+        let (own, everywhere) = (self.question.project, self.notes.everywhere);
         let Choice { recollections, judged } = choose(&self.weighing, |project| is_own(project, own, everywhere), settings);
         self.watch.lap("choose");
         self.candidates = judged;

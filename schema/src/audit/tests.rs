@@ -139,3 +139,19 @@ fn of_many_faults_the_first_are_told() {
     let told = faults.told();
     assert_eq!((told.len(), told[5].as_str()), (6, "kind: 4 more"));
 }
+
+#[test]
+fn a_fact_that_is_none_is_found() {
+    let mut store = Store::new();
+    let everywhere = crate::ProjectNames::everywhere();
+    store
+        .writer
+        .remember("the registry is closed on Sundays", None, &everywhere, UnixMillis(9))
+        .expect("remembers");
+    let is_none = |fault: &String| fault.starts_with("steering: a fact is no turn of one part with a text");
+    assert_eq!(audit(&store.path).expect("reads").faults, Vec::<String>::new());
+    let db = Connection::open(&store.path).expect("opens");
+    db.execute_batch("UPDATE episodes SET importance_rule = 'default'")
+        .expect("spoils it");
+    assert!(audit(&store.path).expect("reads").faults.iter().any(is_none));
+}

@@ -4,12 +4,6 @@ use super::*;
 use crate::testing::{Store, turn_uid};
 use crate::{Contents, ForgetTarget, FreshCopy, Reader, UnixMillis, Writer};
 
-fn copied(store: &Store, target: &Path) {
-    FreshCopy::make(&store.path, target, &mut |_| ControlFlow::Continue(()))
-        .and_then(|copy| copy.put_at(target))
-        .expect("copies");
-}
-
 /// A store with a secret and a copy of every kind that holds it.
 fn store_with_copies() -> (Store, Vec<PathBuf>) {
     let mut store = Store::new();
@@ -22,7 +16,7 @@ fn store_with_copies() -> (Store, Vec<PathBuf>) {
         crate::copy::before_migration(&store.path, 3),
     ];
     for path in &copies {
-        copied(&store, path);
+        store.copy_to(path);
     }
     (store, copies)
 }
@@ -106,7 +100,7 @@ fn a_copy_that_cant_be_looked_at_is_not_gone_and_stays_until_it_can() {
     let mut store = Store::new();
     store.fill(&["the word is xyzzyq", "another"]);
     let copy = backup_path(&store.path, "2026-11-02T000000Z", true);
-    copied(&store, &copy);
+    store.copy_to(&copy);
     let elsewhere = copy.with_file_name("elsewhere");
     fs_err::rename(&copy, &elsewhere).expect("moves");
     // Whoever looks is told of too many links, and not that there is nothing.
@@ -129,7 +123,7 @@ fn a_folder_that_cant_be_listed_is_not_taken_for_empty() {
     let mut store = Store::new();
     store.fill(&["the word is xyzzyq", "another"]);
     let copy = backup_path(&store.path, "2026-11-02T000000Z", true);
-    copied(&store, &copy);
+    store.copy_to(&copy);
     let (folder, elsewhere) = (backups_folder(&store.path), store.path.with_file_name("elsewhere"));
     fs_err::rename(&folder, &elsewhere).expect("moves");
     fs_err::os::unix::fs::symlink(&folder, &folder).expect("links");

@@ -38,7 +38,7 @@ fn migration_files_are_pinned() {
     0015_parser_states e95007f09d7a7662
     0016_steering b60a32ede99271db
     0017_explanations db93ebbc0e11b88f
-    0019_turns_by_time ddcc69b1842b7a04
+    0018_turns_by_time ddcc69b1842b7a04
     ");
 }
 

@@ -1,7 +1,7 @@
 //! Sessions, the one that was last at work first, a page at a time.
 //! In goes what is asked for and a place to go on from, out come sessions that have a turn of it, hidden ones too. The turns are
-//! walked from the latest on by the indexes of migration 0019, and a session is met at its last one; so a page costs the turns of
-//! its sessions, whatever else there is.
+//! walked from the latest on by the indexes of migration 0018, and a session is met at its last one; so a page costs the turns
+//! between its place and the last turn of its last session.
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 

@@ -1,6 +1,6 @@
 //! Turns by time, of all projects or of one, a page at a time.
 //! In goes what is asked for and a place to go on from, out come turns in order, hidden ones too. Served by the indexes of
-//! migration 0019: a page costs what it gives, and where an agent is asked for, a look at the index's entries between.
+//! migration 0018: a page costs what it gives, and where an agent is asked for, a look at the index's entries between.
 
 use rusqlite::{Connection, Row, named_params};
 

@@ -2,7 +2,7 @@
 //! texts, a page at a time.
 //! In go bounds, out come ids and counts. Not for the prompt's path: each of these reads every row.
 
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Row, named_params};
 
 use super::Reader;
 use crate::error::QueryError;
@@ -85,16 +85,14 @@ impl Reader {
         self.usage("find what was used most", MOST_USED, limit)
     }
 
-    /// What the user muted, the latest first; `None` where this store knows no muting.
+    /// What the user muted, the latest first.
     ///
     /// # Errors
     /// What SQLite reports.
-    pub fn muted(&self, limit: usize) -> Result<Option<Listed>, QueryError> {
+    pub fn muted(&self, limit: usize) -> Result<Listed, QueryError> {
         self.run("find what is muted", |db| {
-            let Some(sql) = muted_query(db)? else { return Ok(None) };
-            let mut statement = db.prepare_cached(sql)?;
-            let ids = statement.query_map([], |row| row.get(0))?;
-            listed(ids, limit).map(Some)
+            let mut statement = db.prepare_cached(MUTED)?;
+            listed(statement.query_map([], |row| row.get(0))?, limit)
         })
     }
 
@@ -125,13 +123,6 @@ impl Reader {
                 .collect()
         })
     }
-}
-
-/// The query for what is muted, where this schema keeps it: a table that not every version has.
-fn muted_query(db: &Connection) -> rusqlite::Result<Option<&'static str>> {
-    db.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'steered_turns'")?
-        .query_row([], |_| Ok(MUTED))
-        .optional()
 }
 
 /// Counts all, and keeps the first `limit`.
@@ -209,7 +200,6 @@ impl Found {
         self.copies.sort_unstable();
         Duplicates {
             texts: self.texts,
-            surplus: self.copies.len() as u64,
             most: self.largest.into_iter().map(|(_, ids)| ids).collect(),
             copies: self.copies,
         }
@@ -228,11 +218,11 @@ mod tests {
         let mut store = Store::new();
         let ids = store.fill(&["a", "b", "a", "c", "b", "a"]);
         let found = store.reader().duplicates(10, 10).expect("reads");
-        assert_eq!((found.texts, found.surplus), (2, 3));
+        assert_eq!((found.texts, found.copies.len()), (2, 3));
         assert_eq!(found.most, [vec![ids[5], ids[2], ids[0]], vec![ids[4], ids[1]]]);
         assert_eq!(found.copies, [ids[0], ids[1], ids[2]], "all but the newest of each");
         let bounded = store.reader().duplicates(1, 2).expect("reads");
-        assert_eq!((bounded.texts, bounded.surplus), (2, 3), "what is not listed is counted");
+        assert_eq!((bounded.texts, bounded.copies.len()), (2, 3), "what is not listed is counted");
         assert_eq!(bounded.most, [vec![ids[5], ids[2]]]);
     }
 

@@ -1,5 +1,5 @@
 //! Which episodes a search may find, as a set: so that what is out of scope takes no place before a cut.
-//! In goes a filter, out comes a set of ids. Answered by the indexes of migration 0019 alone, at some nanoseconds an entry.
+//! In goes a filter, out comes a set of ids. Answered by the indexes of migration 0018 alone (ADR 44 has what that costs).
 
 use rusqlite::named_params;
 

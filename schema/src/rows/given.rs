@@ -29,6 +29,22 @@ impl Importance {
             Self::High => 1.0,
         }
     }
+
+    /// Its name in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Normal => "normal",
+            Self::High => "high",
+        }
+    }
+
+    /// The importance of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Low, Self::Normal, Self::High]
+            .into_iter()
+            .find(|importance| importance.as_str() == name)
+    }
 }
 
 impl FromSql for Importance {

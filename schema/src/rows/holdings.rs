@@ -67,8 +67,6 @@ pub struct Showings {
 pub struct Duplicates {
     /// How many texts several turns have.
     pub texts: u64,
-    /// How many episodes there are beyond one a text.
-    pub surplus: u64,
     /// The texts that most episodes have, most first: ids by age, the newest first.
     pub most: Vec<Vec<EpisodeId>>,
     /// Every one of that surplus, by id: all but the newest of each text.

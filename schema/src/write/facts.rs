@@ -9,7 +9,7 @@ use super::ingest::session_id;
 use super::row::{self, WholeEpisode, is_forgotten, is_retired, is_stored};
 use super::{Writer, embeddings, exclusion, index, projects, steer};
 use crate::error::{OpenError, QueryError};
-use crate::facts::{Change, FactsFile};
+use crate::facts::FactsFile;
 use crate::ids::{EpisodeUid, TurnUid};
 use crate::query::steering::{excluded_session, stored_facts};
 use crate::rows::{
@@ -80,14 +80,7 @@ impl Writer {
     /// The file system's error: they are out of the database, and leave the file at the next opening.
     pub(super) fn forget_facts(&self, turns: &[TurnUid]) -> Result<(), QueryError> {
         let file = FactsFile::of(&self.path);
-        let change = |fact: &Fact| {
-            if turns.contains(&fact.turn_uid) {
-                Change::Remove
-            } else {
-                Change::Keep
-            }
-        };
-        file.change(change).map_err(failed("have the forgotten leave", &file))
+        file.remove(turns).map_err(failed("have the forgotten leave", &file))
     }
 
     /// Brings the file of facts and the database to agree: what only the file has is stored, what only the database has is noted, and
@@ -122,14 +115,7 @@ impl Writer {
             }
         }
         if !forgotten.is_empty() {
-            file.change(|fact| {
-                if forgotten.contains(&fact.turn_uid) {
-                    Change::Remove
-                } else {
-                    Change::Keep
-                }
-            })
-            .map_err(&io)?;
+            file.remove(&forgotten).map_err(&io)?;
         }
         let mut untold = stored_facts(&self.db).map_err(&sqlite)?;
         untold.retain(|fact| !known.contains(&fact.turn_uid));

@@ -3,7 +3,7 @@
 
 use super::list::when;
 use crate::cli::output::say;
-use crate::cli::width::{cut, wrap};
+use crate::cli::terminal::{cut, wrap_words};
 use crate::explanation::{Candidate, Explanation, Known};
 
 /// Columns that the lines of a recollection are set in by.
@@ -25,7 +25,7 @@ fn lines(explanation: &Explanation, columns: usize) -> Vec<String> {
         when(&prompt.at),
         prompt.agent
     );
-    let mut lines = wrap(&head, columns);
+    let mut lines = wrap_words(&head, columns);
     for candidate in shown {
         lines.push(String::new());
         lines.extend(recollection(explanation, candidate, columns));
@@ -36,7 +36,7 @@ fn lines(explanation: &Explanation, columns: usize) -> Vec<String> {
     }
     let since = prompt.number.unwrap_or(1).saturating_sub(1);
     if since > 0 {
-        lines.extend(wrap(
+        lines.extend(wrap_words(
             &format!("Since then {since} prompts came; the latest is explained by: remembrancer explain"),
             columns,
         ));
@@ -55,7 +55,7 @@ fn recollection(explanation: &Explanation, candidate: &Candidate, columns: usize
         format!("{:INDENT$}{}", "", cut(&known(&candidate.asked), columns - INDENT)),
     ];
     let mut tell = |text: String| {
-        let wrapped = wrap(&text, columns - INDENT);
+        let wrapped = wrap_words(&text, columns - INDENT);
         lines.extend(wrapped.into_iter().map(|line| format!("{:INDENT$}{line}", "")));
     };
     if explanation.known == Known::Whole {

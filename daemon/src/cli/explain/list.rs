@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::cli::output::say;
-use crate::cli::width::cut;
+use crate::cli::terminal::cut;
 
 /// Columns before what fills the rest of a line.
 const FIXED: usize = 49;

@@ -6,7 +6,7 @@ mod table;
 
 use super::list::when;
 use crate::cli::output::say;
-use crate::cli::width::{cut, wrap};
+use crate::cli::terminal::{cut, wrap_words};
 use crate::explanation::{Explanation, Gate, Known, List, Query, Term, Top, Words};
 
 /// The first of each list that are printed.
@@ -197,7 +197,7 @@ impl Page {
 
     /// A line of its own, broken where it must be.
     fn text(&mut self, text: &str) {
-        self.lines.extend(wrap(text, self.columns));
+        self.lines.extend(wrap_words(text, self.columns));
     }
 
     fn heading(&mut self, text: &str) {
@@ -218,7 +218,9 @@ impl Page {
 /// `text` behind `head`, indented; its further lines stand below its first.
 fn hanging(head: &str, text: &str, columns: usize) -> Vec<String> {
     let before = INDENT + head.chars().count();
-    let wrapped = wrap(text, columns.saturating_sub(before).max(1)).into_iter().enumerate();
+    let wrapped = wrap_words(text, columns.saturating_sub(before).max(1))
+        .into_iter()
+        .enumerate();
     wrapped
         .map(|(number, line)| match number {
             0 => format!("{:INDENT$}{head}{line}", ""),

@@ -1,7 +1,7 @@
 //! An episode as a line of JSON, and as Markdown. In goes what is stored, out comes text that ends with a newline.
 
 use remembrancer_processor::recall::shown;
-use remembrancer_schema::{Importance, StoredEpisode};
+use remembrancer_schema::StoredEpisode;
 use serde_json::json;
 
 use crate::control::rfc3339;
@@ -45,9 +45,9 @@ pub(super) fn json_line(episode: &StoredEpisode) -> String {
         "stored_at_ms": episode.updated_at.0,
         "last_accessed_at": rfc3339(episode.accessed_at),
         "last_accessed_at_ms": episode.accessed_at.0,
-        "importance": importance(text.importance),
+        "importance": text.importance.as_str(),
         "importance_rule": text.importance_rule,
-        "importance_by_rules": by_rules.map(|(by_rules, rule)| json!({"importance": importance(*by_rules), "rule": rule})),
+        "importance_by_rules": by_rules.map(|(by_rules, rule)| json!({"importance": by_rules.as_str(), "rule": rule})),
         "muted_at_ms": steered.muted_at.map(|at| at.0),
         "boosted_at_ms": steered.boosted_at.map(|at| at.0),
         "prompt": text.prompt,
@@ -85,7 +85,7 @@ pub(super) fn markdown(episode: &StoredEpisode) -> String {
             "{} session {}, {} importance ({}), used {}",
             one_line(&text.agent),
             one_line(&text.session),
-            importance(text.importance),
+            text.importance.as_str(),
             one_line(&text.importance_rule),
             counted(episode.access_count, "time", "times"),
         ),
@@ -108,10 +108,6 @@ pub(super) fn markdown(episode: &StoredEpisode) -> String {
         }
     }
     lines.join("\n") + "\n\n"
-}
-
-fn importance(importance: Importance) -> String {
-    format!("{importance:?}").to_lowercase()
 }
 
 fn one_line(text: &str) -> String {
@@ -147,7 +143,7 @@ mod tests {
                 session: "s1".to_owned(),
                 cwd: None,
                 source: None,
-                importance: Importance::High,
+                importance: remembrancer_schema::Importance::High,
                 importance_rule: "decision".to_owned(),
             },
             origin: Origin::User,

@@ -111,3 +111,17 @@ proptest! {
         prop_assert_eq!(letters(&wrapped), letters(&text));
     }
 }
+
+#[test]
+fn a_line_is_cut_and_wrapped_by_columns() {
+    assert_eq!((cut("größer", 6), cut("größer", 4)), ("größer".to_owned(), "grö…".to_owned()));
+    assert_eq!(wrap_words("one two  three\nfour", 9), ["one two", "three", "four"]);
+    assert_eq!(wrap_words("a verylongword b", 5), ["a", "verylongword", "b"]);
+    assert_eq!(wrap_words("", 5), [""; 0]);
+}
+
+#[test]
+fn a_page_has_bounds() {
+    let pages = [24, 100, 500].map(|columns| terminal(columns, false).page());
+    assert_eq!((pages, PIPE.page()), ([66, 100, 160], 80));
+}

@@ -252,12 +252,7 @@ fn word(member: &'static str, text: String) -> Result<String, LineError> {
 }
 
 fn importance(member: &'static str, word: &str) -> Result<Importance, LineError> {
-    match word {
-        "low" => Ok(Importance::Low),
-        "normal" => Ok(Importance::Normal),
-        "high" => Ok(Importance::High),
-        _ => Err(LineError::Member(member)),
-    }
+    Importance::parse(word).ok_or(LineError::Member(member))
 }
 
 fn in_range(member: &'static str, at: i64) -> Result<UnixMillis, LineError> {

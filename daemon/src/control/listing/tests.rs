@@ -4,6 +4,7 @@ use remembrancer_hooks::protocol::Narrowing;
 use remembrancer_schema::{SessionKey, UnixMillis, Writer};
 use rstest::rstest;
 
+use super::super::looking::LONGEST_LINE;
 use super::*;
 use crate::sample_rows::{batch, turn};
 
@@ -70,6 +71,16 @@ fn around_a_turn_it_stands_in_the_middle() {
         ("3 4 5 6", Some(fifth.as_str()))
     );
     assert!(around["older"].is_string() && around["newer"].is_string());
+    for limit in [1, 2] {
+        let around = page(&reader, |request| {
+            request.around = Some(fifth.clone());
+            request.limit = Some(limit);
+        });
+        assert!(
+            around["older"].is_string() && around["newer"].is_string(),
+            "{limit}: {around}"
+        );
+    }
     let whole = page(&reader, |request| {
         request.around = Some(fifth);
         request.limit = Some(99);
@@ -140,7 +151,7 @@ fn a_session_is_told_by_its_ends_and_its_first_question() {
 /// A line of the longest that there can be, in JSON, times all that a page may hold.
 #[test]
 fn the_largest_page_fits_into_a_reply() {
-    let line = 200 * 6 + 2 * 256 + 400 + 200;
+    let line = LONGEST_LINE * 6 + 2 * 256 + 400 + 200;
     assert!(MOST_TURNS * line < remembrancer_hooks::protocol::MAX_REPLY_BYTES);
     assert!(MOST_SESSIONS * 2 * line < remembrancer_hooks::protocol::MAX_REPLY_BYTES);
 }

@@ -26,6 +26,7 @@ fn transcript(turns: usize, answer_bytes: usize) -> String {
 fn turns_of(path: &Path) -> Vec<TurnUid> {
     let stat = scan::stat(path).unwrap();
     let mut reader = SourceReader::new(&info(Agent::CLAUDE_CODE, &stat), ResumePoint::default());
+    reader.by(clock::now());
     reader.push(&fs_err::read(path).unwrap());
     reader.drain().turns.iter().map(|turn| turn.uid).collect()
 }
@@ -45,6 +46,23 @@ fn every_turn_is_found_at_the_line_of_its_prompt() {
         assert_eq!(place.line, 2 * number as u64 + 1);
         let line = text[place.offset as usize..].lines().next().unwrap();
         assert!(line.contains(&format!("case number {number}\"")), "{number}");
+    }
+}
+
+#[test]
+fn a_turn_of_a_time_that_cant_be_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    fs_err::write(
+        &path,
+        transcript(3, 10)
+            .replace("T10:00:01.000Z", "T10:00:01.001Z")
+            .replace("2026-03-01T10:00:01", "2999-03-01T10:00:01"),
+    )
+    .unwrap();
+    for (number, turn) in turns_of(&path).into_iter().enumerate() {
+        let place = place_of(Agent::CLAUDE_CODE, &path, turn).unwrap().expect("is found");
+        assert_eq!(place.line, 2 * number as u64 + 1);
     }
 }
 

@@ -1,7 +1,11 @@
 //! What the words of two episodes tell of them: how many they have in common, and whether one says that something is otherwise now.
 //! In go texts, out come a share and a yes or no.
 
+use std::cell::OnceCell;
+
 use remembrancer_schema::EpisodeText;
+
+use crate::recall::choose::says_the_same;
 
 /// Of a prompt, the characters in which it says that something is to be otherwise.
 const PROMPT_CHARS: usize = 600;
@@ -110,8 +114,34 @@ const ANSWERED: &[&[&str]] = &[
     &["되돌렸", "취소했", "변경했"],
 ];
 
+/// An episode that is compared with several: what that takes is read once, when it is first asked for, since a prompt waits.
+pub(super) struct Reading<'a> {
+    text: &'a EpisodeText,
+    words: OnceCell<Vec<String>>,
+    revises: OnceCell<bool>,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(text: &'a EpisodeText) -> Self {
+        Self {
+            text,
+            words: OnceCell::new(),
+            revises: OnceCell::new(),
+        }
+    }
+
+    /// Whether it says that something is otherwise now.
+    pub(super) fn revises(&self) -> bool {
+        *self.revises.get_or_init(|| revises(self.text))
+    }
+
+    fn words(&self) -> &[String] {
+        self.words.get_or_init(|| words(self.text))
+    }
+}
+
 /// Whether an episode says, in what was asked or in the beginning of its answer, that something is otherwise now.
-pub(super) fn revises(text: &EpisodeText) -> bool {
+fn revises(text: &EpisodeText) -> bool {
     says(&text.prompt, PROMPT_CHARS, ASKED) || says(&text.answer, ANSWER_CHARS, ANSWERED)
 }
 
@@ -129,16 +159,17 @@ fn begins_a_word(text: &str, phrase: &str) -> bool {
 }
 
 /// The words that two episodes have in common, as a share of all that are in either; each word counts once, and case not.
-pub(super) fn share_of_words(a: &EpisodeText, b: &EpisodeText) -> f64 {
-    if a.prompt == b.prompt && a.answer == b.answer {
+pub(super) fn share_of_words(a: &Reading<'_>, b: &Reading<'_>) -> f64 {
+    if says_the_same(a.text, b.text) {
         return 1.0;
     }
     // So different in length they can't be: it saves the reading of both.
     let bytes = |text: &EpisodeText| (text.prompt.len() + text.answer.len()) as f64;
-    if bytes(a).min(bytes(b)) < bytes(a).max(bytes(b)) * 0.6 {
+    let (one, other) = (bytes(a.text), bytes(b.text));
+    if one.min(other) < one.max(other) * 0.6 {
         return 0.0;
     }
-    let (a, b) = (words(a), words(b));
+    let (a, b) = (a.words(), b.words());
     let common = a.iter().filter(|word| b.binary_search(word).is_ok()).count();
     let all = a.len() + b.len() - common;
     if all == 0 { 0.0 } else { common as f64 / all as f64 }
@@ -194,7 +225,8 @@ mod tests {
     #[case::empty("", "", 1.0)]
     #[case::signs_alone("!!!", "???", 0.0)]
     fn words_in_common(#[case] a: &str, #[case] b: &str, #[case] expected: f64) {
-        let share = share_of_words(&text(a, ""), &text(b, ""));
+        let (a, b) = (text(a, ""), text(b, ""));
+        let share = share_of_words(&Reading::new(&a), &Reading::new(&b));
         assert!((share - expected).abs() < 1e-9, "{share}");
     }
 }

@@ -11,7 +11,7 @@ impl Store {
         self.reader().find_episode(&uid.to_string()).unwrap()[0].turn_uid
     }
 
-    fn steer(&mut self, uid: EpisodeUid, steering: Steering) {
+    pub(super) fn steer(&mut self, uid: EpisodeUid, steering: Steering) {
         let turn = self.turn_of(uid);
         assert_eq!(self.writer.steer(&[turn], steering, NOW).unwrap(), 1);
     }
@@ -23,7 +23,7 @@ impl Store {
         uid
     }
 
-    fn answer(&mut self, answer: &str, vector: Option<Embedding>) -> EpisodeUid {
+    pub(super) fn answer(&mut self, answer: &str, vector: Option<Embedding>) -> EpisodeUid {
         self.remember(&Memory {
             prompt: PROMPT,
             answer,

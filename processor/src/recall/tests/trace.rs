@@ -24,6 +24,8 @@ fn store() -> Store {
         vector: Some(vector(0.4, 9)),
         ..Memory::default()
     });
+    let boosted = store.answer("the fan was worn, and the case of it too", Some(vector(0.7, 20)));
+    store.steer(boosted, remembrancer_schema::Steering::Boost);
     store
 }
 

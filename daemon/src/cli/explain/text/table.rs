@@ -2,7 +2,7 @@
 //! goes the explanation and how wide lines may be, out come lines. A narrow table has the lists that nearly always decide, a wide one all.
 
 use super::hanging;
-use crate::cli::width::cut;
+use crate::cli::terminal::cut;
 use crate::explanation::{Candidate, Explanation, Ranks};
 
 /// From so many columns on all lists have theirs.
