@@ -16,11 +16,16 @@ const PAGE: usize = 8_192;
 
 /// A memory of three transcripts, of which one is deleted since; the user has forgotten a turn, kept a folder out and made a pause.
 fn lived_in(sandbox: &Sandbox, end: Signal) -> Lived {
+    // The one that is deleted is stored before the others, so that its rows do not all stand where the file is cut.
     sandbox.transcript("gone", "shop").topics(0..60);
-    sandbox.transcript("live", "shop").topics(100..140);
-    sandbox.transcript("hidden", "secret").topics(200..203);
     let daemon = sandbox.start();
     daemon.flush();
+    sandbox.transcript("live", "shop").topics(100..140);
+    sandbox.transcript("hidden", "secret").topics(200..203);
+    eventually("the three to be stored", PATIENCE, || {
+        daemon.flush();
+        (sandbox.prompts().len() == 103).then_some(())
+    });
     fs_err::remove_file(sandbox.transcript("gone", "shop").path()).unwrap();
     let forgotten = id_of(sandbox, &topic(110).0);
     assert_eq!(sandbox.json(&["forget", &forgotten, "--yes"])["forgotten"], 1);
