@@ -119,6 +119,19 @@ fn every_member_that_is_printed_is_documented() {
         run("exclude", &["exclude", &attic]);
         run("include", &["include", &attic]);
         run("backup", &["backup"]);
+        run("search", &["search", &prompt]);
+        run("timeline", &["timeline", "--limit", "2"]);
+        run("sessions", &["sessions"]);
+        run("last", &["last"]);
+        run("explain", &["explain"]);
+        run("explanations", &["explain", "--list"]);
+        for how in ["mute", "boost"] {
+            run(how, &[how, &id]);
+            run(how, &[how, "--list"]);
+            let back = format!("un{how}");
+            run(&back, &[&back, &id]);
+        }
+        run("remember", &["remember", "--everywhere", "Ports below 1024 are not ours."]);
         run("instruct", &["instruct", "--list"]);
         run("config", &["config", "show"]);
         run("config-check", &["config", "check"]);

@@ -221,7 +221,7 @@ fn what_is_muted_is_never_recalled_and_is_found_where_it_is_looked_for(#[case] t
     assert_eq!(sandbox.json(&["show", &id])["muted"], true);
     let listed = sandbox.json(&["mute", "--list"]);
     assert_eq!(
-        (listed["muted"].as_array().unwrap().len(), &listed["muted"][0]["id"]),
+        (listed["turns"].as_array().unwrap().len(), &listed["turns"][0]["id"]),
         (1, &id.as_str().into())
     );
     assert!(says(&sandbox.run(&["mute", "--list"])).contains("case2 "));
@@ -271,7 +271,7 @@ fn a_boost_makes_a_memory_important_and_is_given_back(#[case] through_daemon: bo
         (&boosted["importance"], &boosted["importance_rule"], &boosted["boosted"]),
         (&"high".into(), &"boosted-by-user".into(), &true.into())
     );
-    assert_eq!(sandbox.json(&["boost", "--list"])["boosted"][0]["id"], id.as_str());
+    assert_eq!(sandbox.json(&["boost", "--list"])["turns"][0]["id"], id.as_str());
     assert!(says(&sandbox.run(&["status"])).contains("1 turn boosted"));
     assert_eq!(sandbox.json(&["unboost", &id])["changed"], 1);
     assert_eq!(sandbox.json(&["show", &id]), before);
@@ -294,7 +294,7 @@ fn an_id_that_names_nothing_or_several_refuses_all() {
             let output = sandbox.run(arguments);
             assert_eq!(output.status.code(), Some(3), "{}", says(&output));
         }
-        assert_eq!(sandbox.json(&["mute", "--list"])["muted"], json!([]));
+        assert_eq!(sandbox.json(&["mute", "--list"])["turns"], json!([]));
         assert_eq!(sandbox.run(&["mute"]).status.code(), Some(2));
         assert_eq!(sandbox.run(&["mute", &id, "--list"]).status.code(), Some(2));
     };

@@ -118,10 +118,10 @@ fn list(boosted: bool, json: bool, surroundings: &Surroundings) -> Result<(), Cl
     let found = control::steered(&ask::reader(surroundings)?, boosted)?;
     let name = if boosted { "boosted" } else { "muted" };
     ask::print(if boosted { "boost" } else { "mute" }, &found, json, |found| {
-        if found[name].as_array().is_none_or(Vec::is_empty) {
+        if found["turns"].as_array().is_none_or(Vec::is_empty) {
             say!("Nothing is {name}.");
         }
-        show(&found[name]);
+        show(&found["turns"]);
     });
     Ok(())
 }

@@ -236,8 +236,7 @@ pub(crate) fn steered(reader: &Reader, boosted: bool) -> Result<Value, ControlEr
             told.push(steered_json(reader, turn.episode, since)?);
         }
     }
-    let name = if boosted { "boosted" } else { "muted" };
-    Ok(json!({ name: told }))
+    Ok(json!({ "turns": told }))
 }
 
 fn steered_json(reader: &Reader, episode: EpisodeUid, since: UnixMillis) -> Result<Value, QueryError> {

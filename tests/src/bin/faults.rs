@@ -35,6 +35,8 @@ fn main() -> ExitCode {
     let program = arguments
         .program
         .unwrap_or_else(|| std::env::current_exe().unwrap().with_file_name("remembrancer-under-test"));
+    // It is run in other folders than this one.
+    let program = std::path::absolute(program).unwrap();
     let name = program.file_name().unwrap().to_string_lossy().into_owned();
     let hook = match name.strip_suffix("-under-test") {
         Some(name) => format!("{name}-hook-under-test"),

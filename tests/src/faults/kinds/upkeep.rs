@@ -1,10 +1,11 @@
-//! What changes a store that is there: forgetting, excluding and including, an index of older rules, a damaged one. Through the daemon
-//! and by commands.
+//! What changes a store that is there: forgetting, excluding and including, facts, memories that are muted, an index of older rules, a
+//! damaged one. Through the daemon and by commands.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
-use remembrancer_hooks::protocol::{ForgetTarget, Request};
-use remembrancer_schema::{damage_index, make_analysis_older};
+use remembrancer_hooks::protocol::{ForgetTarget, Request, Steering};
+use remembrancer_schema::{Audit, EpisodeUid, damage_index, make_analysis_older};
 
 use super::Scenario;
 use crate::faults::check::{Broken, Violation};
@@ -26,6 +27,10 @@ pub(super) struct Upkeep {
     acknowledged: Vec<String>,
     /// Whether a command said last that the folder is excluded: only then another may include it.
     excluded: bool,
+    /// Facts said so far.
+    facts: u32,
+    /// Of which episodes it was said that they are muted.
+    muted: BTreeSet<EpisodeUid>,
 }
 
 impl Scenario for Upkeep {
@@ -37,7 +42,7 @@ impl Scenario for Upkeep {
     }
 
     fn ways(&self) -> usize {
-        6
+        10
     }
 
     fn strike(&mut self, world: &mut World, way: usize, fate: Fate) -> Result<Struck, String> {
@@ -62,6 +67,10 @@ impl Scenario for Upkeep {
                 make_analysis_older(&world.sandbox.places().database_file());
                 by_daemon(world, fate, |sandbox, _, stop| until_indexed(sandbox, stop))
             }
+            5 => self.remember(world, fate, false),
+            6 => self.remember(world, fate, true),
+            7 => self.mute(world, fate, false),
+            8 => self.mute(world, fate, true),
             _ => {
                 damage_index(&world.sandbox.places().database_file());
                 // Until a daemon came to rest, the store may be as it is now.
@@ -75,8 +84,11 @@ impl Scenario for Upkeep {
         // It may have been left excluded; where it was not, the command says so and changes nothing.
         self.excluded = false;
         world.sandbox.run(&["include", world.pen.cwd()]);
-        world.settle(|_| Ok(()));
+        let audit = world.settle(|_| Ok(()));
         self.no_byte_is_left(world);
+        if let Some(audit) = audit {
+            self.all_are_muted(world, &audit);
+        }
     }
 }
 
@@ -100,7 +112,7 @@ fn by_daemon(
 impl Upkeep {
     /// Forgets a session that the store knows whole.
     fn forget(&mut self, world: &mut World, fate: Fate, by_command: bool) -> Result<Struck, String> {
-        let seen: std::collections::BTreeSet<&String> = world.truth.seen.values().collect();
+        let seen: BTreeSet<&String> = world.truth.seen.values().collect();
         let is_known = |session: &str| {
             let turns = &world.truth.turns;
             let mut of_it = turns.iter().filter(|(_, turn)| turn.session == session);
@@ -140,6 +152,87 @@ impl Upkeep {
             self.acknowledged.push(session);
         }
         Ok(struck)
+    }
+
+    /// Says a fact, which no transcript tells. Once it was said that it is kept, it must be there; before, either is right.
+    fn remember(&mut self, world: &mut World, fate: Fate, by_command: bool) -> Result<Struck, String> {
+        self.facts += 1;
+        let fact = format!("The fact of number {} holds in all projects.", self.facts);
+        world.truth.prompt("said", &fact);
+        let mut acknowledged = false;
+        let struck = if by_command {
+            let said = world.sandbox.command(&["remember", "--everywhere", &fact]);
+            let (struck, good) = command(said, fate)?;
+            acknowledged = good;
+            struck
+        } else {
+            let request = Request::Remember {
+                text: fact.clone(),
+                project: None,
+            };
+            by_daemon(world, fate, |sandbox, _, _| {
+                ask(sandbox, &request)?;
+                acknowledged = true;
+                Ok(())
+            })?
+        };
+        if acknowledged {
+            // It has no answer, and that is all of it.
+            world.truth.answered(&fact, "");
+        }
+        Ok(struck)
+    }
+
+    /// Mutes a memory that the store has and that nobody wanted forgotten.
+    fn mute(&mut self, world: &mut World, fate: Fate, by_command: bool) -> Result<Struck, String> {
+        let is_kept = |prompt: &String| world.truth.turns.get(prompt).is_some_and(|turn| turn.wish == Wish::Kept);
+        let mut loud = world
+            .truth
+            .seen
+            .iter()
+            .filter(|(uid, prompt)| !self.muted.contains(*uid) && is_kept(prompt));
+        let Some(uid) = loud.next_back().map(|(uid, _)| *uid) else {
+            return Err("nothing is left to mute".to_owned());
+        };
+        let mut acknowledged = false;
+        let struck = if by_command {
+            let muting = world.sandbox.command(&["mute", &uid.to_string()]);
+            let (struck, good) = command(muting, fate)?;
+            acknowledged = good;
+            struck
+        } else {
+            let request = Request::Steer {
+                how: Steering::Mute,
+                ids: vec![uid.to_string()],
+            };
+            by_daemon(world, fate, |sandbox, _, _| {
+                ask(sandbox, &request)?;
+                acknowledged = true;
+                Ok(())
+            })?
+        };
+        if acknowledged {
+            self.muted.insert(uid);
+        }
+        Ok(struck)
+    }
+
+    /// What was said to be muted is so, where it was not forgotten since.
+    fn all_are_muted(&self, world: &mut World, audit: &Audit) {
+        let listed = world.sandbox.json(&["mute", "--list"]);
+        let listed: BTreeSet<&str> = listed["turns"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|turn| turn["id"].as_str())
+            .collect();
+        let stored: BTreeSet<EpisodeUid> = audit.episodes.iter().map(|episode| episode.uid).collect();
+        for uid in self.muted.intersection(&stored) {
+            if !listed.iter().any(|id| uid.to_string().starts_with(id)) {
+                let detail = format!("{uid} was muted, and is not any more");
+                world.violations.push(Violation::new(Broken::Lost, detail));
+            }
+        }
     }
 
     /// No file of ours holds a word of what was acknowledged last to be forgotten, once a daemon has come to rest. (What was forgotten as its
