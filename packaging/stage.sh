@@ -47,12 +47,12 @@ completions zsh zsh/site-functions _remembrancer
 completions fish fish/vendor_completions.d remembrancer.fish
 
 documents=$tree/share/doc/remembrancer
-put 644 README.md CHANGELOG.md ARCHITECTURE.md LICENSE-MIT LICENSE-APACHE "$documents"
+put 644 README.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md LICENSE-MIT LICENSE-APACHE "$documents"
 put 644 docs/*.md "$documents/docs"
+put 644 docs/images/* "$documents/docs/images"
 put 644 docs/adr/*.md "$documents/docs/adr"
 put 644 hooks/README.md hooks/PROTOCOL.md "$documents/hooks"
-# What the README points at lies elsewhere here.
-sed 's|(daemon/src/config/default\.toml)|(examples/default.toml)|' README.md > "$documents/README.md"
+put 644 packaging/README.md "$documents/packaging"
 cp "$licences" "$documents/THIRD-PARTY-LICENSES.txt"
 cp "$sbom" "$documents/remembrancer.cdx.json"
 chmod 644 "$documents/remembrancer.cdx.json"

@@ -7,9 +7,11 @@ mod config;
 mod doctor;
 mod error;
 mod eval;
+mod examples;
 mod explain;
 mod export;
 mod forget;
+mod help;
 mod import;
 mod install;
 mod instruct;
@@ -43,8 +45,10 @@ use clap::{Parser, Subcommand};
 
 use error::CliError;
 use surroundings::Surroundings;
+#[cfg(test)]
+pub(crate) use surroundings::all_variables;
 
-/// The exit codes; they are those of [`error::Kind`], and stand in the README and on the page for `man`, too.
+/// The exit codes; they are those of [`error::Kind`], and stand in `docs/commands.md` and on the page for `man`, too.
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 something failed; 2 settings or arguments that can't be used; 3 what was asked for is \
 not there; 4 the database can't be used; 5 a daemon runs already, or none does where one is needed.";
 
@@ -52,7 +56,7 @@ not there; 4 the database can't be used; 5 a daemon runs already, or none does w
 #[derive(Debug, Parser)]
 #[command(name = "remembrancer", version = remembrancer_hooks::VERSION, arg_required_else_help = true, after_help = EXIT_CODES)]
 struct Arguments {
-    /// Another settings file than the usual one.
+    /// Use this settings file instead of the usual one.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -79,11 +83,11 @@ enum Command {
     Install(install::InstallArguments),
     /// Take the hook out of them again.
     Uninstall(install::UninstallArguments),
-    /// Keep what is remembered of a project in a file that a host reads, where the host runs no hook.
+    /// Keep a project's memories in a file, for hosts that run no hook.
     Instruct(instruct::InstructArguments),
     /// Ask what is remembered that fits a prompt.
     Recall(recall::RecallArguments),
-    /// Say why the last prompt got what it got, or nothing.
+    /// Say why the last prompt got what it got.
     Why(why::WhyArguments),
     /// Search what is remembered, by words and by meaning.
     Search(search::SearchArguments),
@@ -99,7 +103,7 @@ enum Command {
     Explain(explain::ExplainArguments),
     /// Say how the daemon is and what the memory holds.
     Status(status::StatusArguments),
-    /// Numbers of the memory: how much, of whom, how large, and what came of it.
+    /// Show numbers of the memory: how much, of whom, how large, and what came of it.
     Stats(stats::StatsArguments),
     /// Look for what you may want to mend: copies, secrets, what is never of use, what takes the room.
     Audit(audit::AuditArguments),
@@ -121,7 +125,7 @@ enum Command {
     Include(steer::IncludeArguments),
     /// Remember a fact, of a project or everywhere.
     Remember(remember::RememberArguments),
-    /// Never recall single memories; they are kept, and found where they are looked for.
+    /// Never recall single memories again; they are kept, and `search` finds them.
     Mute(mute::SteerArguments),
     /// Take back a `mute`.
     Unmute(mute::UnsteerArguments),
@@ -133,11 +137,11 @@ enum Command {
     Forget(forget::ForgetArguments),
     /// Write what is remembered into a file, as JSON lines or Markdown.
     Export(export::ExportArguments),
-    /// Read what `export` wrote as JSON lines; what is here stays, what was forgotten stays forgotten.
+    /// Read what `export` wrote as JSON lines.
     Import(import::ImportArguments),
     /// Copy the memory, while the daemon runs or not.
     Backup(backup::BackupArguments),
-    /// Go back to a copy of the memory. What is there is set aside; what was forgotten since stays forgotten.
+    /// Go back to a copy of the memory; what was forgotten since stays forgotten.
     Restore(restore::RestoreArguments),
 }
 
@@ -146,7 +150,10 @@ pub fn main() -> ExitCode {
     if itself::is_status_line() {
         return remembrancer_hooks::run_status_line();
     }
-    let arguments = Arguments::parse();
+    let arguments = match help::parse() {
+        Ok(arguments) => arguments,
+        Err(code) => return ExitCode::from(code),
+    };
     let written = |()| match output::failure() {
         None => Ok(()),
         Some(error) => Err(CliError::new(

@@ -9,6 +9,7 @@ mod contradictions;
 mod file;
 mod origins;
 mod place;
+mod reference;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use std::time::Duration;
 use check::Check;
 use file::ConfigFile;
 pub(crate) use origins::{Origin, Setting, settings, skeleton};
+pub(crate) use reference::{Described, Part, parts as reference};
 use remembrancer_processor::embed::DeviceChoice;
 use remembrancer_processor::ingest::Agent;
 use remembrancer_processor::recall::{RRF, RecallSettings, V2};

@@ -41,6 +41,7 @@ mod mailbox;
 mod mending;
 mod operations;
 mod paths;
+mod percentile;
 mod plural;
 mod politeness;
 mod presence;

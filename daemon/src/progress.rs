@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 
 use crate::counts::{Count, Tally};
 use crate::health::{Beacon, Finding, State};
+use crate::plural;
 use crate::scan::ScanProblem;
 
 mod recalls;
@@ -391,9 +392,13 @@ impl Progress {
             findings.push(Finding::new(State::Degraded, "ingest", why));
         }
         if let lines @ 1.. = self.damaged_decisions.load(Ordering::Relaxed) {
-            let why = format!(
-                "at the start {lines} lines of the journal of what you decided were damaged and told nothing any more: see whether what you excluded, forgot or paused still is"
+            let damaged = plural::counted(
+                lines,
+                "line of the journal of what you decided was damaged and told",
+                "lines of the journal of what you decided were damaged and told",
             );
+            let why =
+                format!("at the start {damaged} nothing any more: see whether what you excluded, forgot or paused still is");
             findings.push(Finding::new(State::Degraded, "store", why));
         }
         if self.is_damaged() {

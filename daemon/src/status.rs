@@ -35,7 +35,7 @@ impl DaemonStatus {
         let mut findings = progress.findings(monotonic_ns(), backlog);
         findings.extend(model.finding());
         let recalls = progress.recalls();
-        let millis = |of: f64| recalls.percentile(of).map(|took| took.as_micros() as f64 / 1_000.0);
+        let millis = |percent| recalls.percentile(percent).map(|took| took.as_micros() as f64 / 1_000.0);
         let seconds = counts.embed_micros as f64 / 1e6;
         let rate = if seconds > 0.0 {
             Some((counts.embedded as f64 / seconds * 10.0).round() / 10.0)
@@ -69,8 +69,8 @@ impl DaemonStatus {
                 "count": recalls.count,
                 "shown": recalls.shown,
                 "recollections_used": recalls.used,
-                "p50_millis": millis(0.5),
-                "p99_millis": millis(0.99),
+                "p50_millis": millis(50),
+                "p99_millis": millis(99),
                 "nothing_shown_because": recalls.silences,
                 "degradations": recalls.degradations,
             },

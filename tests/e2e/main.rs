@@ -13,6 +13,7 @@ mod as_transcripts;
 mod audit;
 mod backups;
 mod bad_input;
+mod book;
 mod browsing;
 mod budget;
 mod cli;

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "support for tests is a test, too")]
 
+pub mod book;
 mod bytes;
 pub mod conversations;
 pub mod corpus;

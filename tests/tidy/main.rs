@@ -7,6 +7,7 @@
 mod cases;
 mod documents;
 mod licences;
+mod links;
 mod literals;
 mod manifests;
 mod sbom;

@@ -40,10 +40,10 @@ pub(super) struct ExplainArguments {
     /// How many are listed.
     #[arg(long, value_name = "N", default_value_t = 20, requires = "list", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     limit: u32,
-    /// Where the new prompt is put; the current folder if not given.
+    /// The folder in which the new prompt is asked; the current one if not given.
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<PathBuf>,
-    /// The agent in whose name the new prompt is put.
+    /// The agent in whose name the new prompt is asked.
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     /// Look at all projects alike for the new prompt, whatever the settings say.

@@ -1,5 +1,5 @@
 //! `remembrancer import`: reads what `export` wrote as JSON lines. The file is read here, some lines at a time, so that a large one needs
-//! no more room than a small one and a daemon need not see it; each handful is stored in one transaction, by the daemon or, where
+//! no more room than a small one and a daemon need not see it; how far it is shows in bytes. Each handful is stored in one transaction, by the daemon or, where
 //! none runs, in the store itself. Killed in the middle, it goes on when it is done again: what is stored by then is known.
 
 mod lines;
@@ -14,13 +14,16 @@ use serde_json::{Value, json};
 
 use super::ask;
 use super::error::{CliError, Kind};
+use super::progress::Progress;
 use super::steer::counted;
 use super::surroundings::Surroundings;
 use crate::cli::output::{complain, say};
 use crate::single::Single;
-use crate::{clock, control};
+use crate::{clock, control, plural};
 use lines::{Handful, Handfuls};
 
+/// What is under way, as the bar says it.
+const IMPORTING: &str = "Importing";
 /// Lines that are named with what is wrong with them; the rest is counted.
 const TOLD: usize = 20;
 
@@ -64,25 +67,22 @@ struct Importer<'a> {
 }
 
 pub(super) fn run(arguments: &ImportArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let input: Box<dyn BufRead> = if arguments.file == Path::new("-") {
-        Box::new(std::io::stdin().lock())
-    } else {
-        Box::new(BufReader::new(fs_err::File::open(&arguments.file)?))
-    };
+    let (input, progress) = open_file(arguments)?;
     let mut importer = Importer {
         surroundings,
         dry_run: arguments.dry_run,
         store: open(surroundings)?,
         told: Told::new(),
     };
-    importer.store_all(Handfuls::of(input))?;
+    importer.store_all(Handfuls::of(input), progress)?;
     let told = importer.told;
     let name = arguments.file.display().to_string();
     for problem in &told.problems {
         complain!("{name}:{}: {}", problem["line"], problem["why"].as_str().unwrap_or_default());
     }
     if told.bad > told.problems.len() as u64 {
-        complain!("and {} lines more", told.bad - told.problems.len() as u64);
+        let more = told.bad - told.problems.len() as u64;
+        complain!("and {}", plural::counted(more, "line more", "lines more"));
     }
     if told.bad > 0 && told.fitting() == 0 {
         return Err(CliError::new(Kind::Failed, format!("no line of {name} is one of an export"))
@@ -92,6 +92,21 @@ pub(super) fn run(arguments: &ImportArguments, surroundings: &Surroundings) -> R
         told.say(arguments.dry_run);
     });
     Ok(())
+}
+
+/// The lines, and how far through them it is: of a file by its bytes, of standard input by its lines, since its end is not known.
+fn open_file(arguments: &ImportArguments) -> Result<(Box<dyn BufRead>, Progress), CliError> {
+    if arguments.file == Path::new("-") {
+        return Ok((Box::new(std::io::stdin().lock()), Progress::told(IMPORTING, arguments.json)));
+    }
+    let file = fs_err::File::open(&arguments.file)?;
+    let metadata = file.metadata()?;
+    let progress = if metadata.is_file() {
+        Progress::counted(IMPORTING, metadata.len(), arguments.json)
+    } else {
+        Progress::told(IMPORTING, arguments.json)
+    };
+    Ok((Box::new(BufReader::new(file)), progress))
 }
 
 fn open(surroundings: &Surroundings) -> Result<Store, CliError> {
@@ -104,7 +119,7 @@ fn open(surroundings: &Surroundings) -> Result<Store, CliError> {
 }
 
 impl Importer<'_> {
-    fn store_all(&mut self, mut handfuls: Handfuls<impl BufRead>) -> Result<(), CliError> {
+    fn store_all(&mut self, mut handfuls: Handfuls<impl BufRead>, mut progress: Progress) -> Result<(), CliError> {
         while let Some(handful) = handfuls.next()? {
             for (line, why) in &handful.problems {
                 self.told.add_problem(*line, why);
@@ -114,6 +129,7 @@ impl Importer<'_> {
                 let done = self.store(lines)?;
                 self.told.add(&done, &numbers);
             }
+            progress.has_read(handfuls.bytes(), &plural::counted(handfuls.lines(), "line", "lines"));
         }
         Ok(())
     }

@@ -8,11 +8,11 @@ mod settings_page;
 
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Subcommand};
+use clap::Subcommand;
 use clap_complete::Shell;
 
-use super::Arguments;
 use super::error::CliError;
+use super::help;
 use crate::cli::output::tell;
 use crate::install::replace;
 
@@ -23,9 +23,9 @@ pub(super) enum Command {
         /// The shell that is to complete.
         shell: Shell,
     },
-    /// Print a line for an editor to show: what the memory did for the last prompt. Needs 50 ms at most, and never fails.
+    /// Print a line for an editor to show: what the memory did for the last prompt.
     ///
-    /// Reads the host's JSON on standard input, where it names a session. Prints an empty line where nothing is known, and
+    /// Needs 50 ms at most, and never fails. Reads the host's JSON on standard input, where it names a session. Prints an empty line where nothing is known, and
     /// "memory: off" where no daemon runs. `install --status-line` has Claude Code show it.
     Statusline,
     /// Write the pages of the manual, for those who make packages.
@@ -48,7 +48,7 @@ pub(super) fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "remembrancer", &mut script);
+            clap_complete::generate(shell, &mut help::command(), "remembrancer", &mut script);
             tell!("{}", String::from_utf8_lossy(&script));
         }
         Command::Statusline => {
@@ -57,7 +57,7 @@ pub(super) fn run(command: Command) -> Result<(), CliError> {
         Command::ManPages { folder } => {
             // Made where nobody else can put a link, and moved.
             let made = tempfile::tempdir()?;
-            clap_mangen::generate_to(Arguments::command(), made.path())?;
+            clap_mangen::generate_to(help::command(), made.path())?;
             fs_err::write(made.path().join(settings_page::FILE), settings_page::render())?;
             fs_err::create_dir_all(&folder)?;
             for page in fs_err::read_dir(made.path())? {
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn every_command_and_every_argument_says_what_it_is() {
-        Arguments::command().debug_assert();
-        check(&Arguments::command());
+        help::command().debug_assert();
+        check(&help::command());
     }
 
     fn check(command: &clap::Command) {

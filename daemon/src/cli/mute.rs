@@ -22,7 +22,7 @@ pub(super) struct SteerArguments {
     /// Ids of memories, or their first digits, as recollections name them.
     #[arg(value_name = "ID", required_unless_present = "list", conflicts_with = "list")]
     ids: Vec<String>,
-    /// Show those that are so now.
+    /// List those that are now.
     #[arg(long)]
     list: bool,
     /// Print JSON.
@@ -33,7 +33,7 @@ pub(super) struct SteerArguments {
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub(super) struct UnsteerArguments {
-    /// Ids of memories, or their first digits, as `--list` of the other command names them.
+    /// Ids of memories, or their first digits, as `mute --list` or `boost --list` names them.
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
     /// Print JSON.

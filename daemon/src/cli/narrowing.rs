@@ -23,7 +23,7 @@ pub(super) struct NarrowingArguments {
     /// Turns that began then or later: 2026-03-01, 2026-03-01T14:30 (local time), or 3d (three days ago).
     #[arg(long, value_name = "WHEN", value_parser = when)]
     since: Option<When>,
-    /// Turns that began before then, told likewise.
+    /// Turns that began before then, written likewise.
     #[arg(long, value_name = "WHEN", value_parser = when)]
     until: Option<When>,
 }

@@ -72,6 +72,16 @@ pub(in crate::cli) fn write_raw(text: fmt::Arguments<'_>) {
     }
 }
 
+/// Writes help to standard output: our own words, styled for a terminal that takes it.
+pub(in crate::cli) fn tell_styled(text: &str) {
+    write_raw(format_args!("{text}"));
+}
+
+/// Writes to standard error what is wrong with a command line. It may hold what was typed.
+pub(in crate::cli) fn warn_styled(text: &str) {
+    write_error(format_args!("{text}"));
+}
+
 /// Whether there is nobody left to write to: what goes on for ever ends then.
 pub(in crate::cli) fn is_unread() -> bool {
     IS_UNREAD.load(Ordering::Relaxed) || failure().is_some()

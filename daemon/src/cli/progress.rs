@@ -20,6 +20,8 @@ const TURN: Duration = Duration::from_millis(120);
 /// Shows how far one piece of work is, until it is dropped.
 pub(super) struct Progress {
     what: String,
+    /// How much there is, where that was known at the start.
+    of: Option<u64>,
     shown: Shown,
 }
 
@@ -34,12 +36,14 @@ enum Shown {
 impl Progress {
     /// Work of a known length, in steps of its own.
     pub(super) fn counted(what: impl Into<String>, of: u64, json: bool) -> Self {
-        Self::start(what.into(), json, |what| {
+        let mut progress = Self::start(what.into(), json, |what| {
             let style = ProgressStyle::with_template("{msg} [{bar:30}] {percent}% {eta} left");
             let bar = ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::stderr());
             let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
             bar.with_style(style).with_message(for_terminal(what).into_owned())
-        })
+        });
+        progress.of = Some(of);
+        progress
     }
 
     /// Work that tells what it is at, and not how much there is.
@@ -64,7 +68,7 @@ impl Progress {
         } else {
             Shown::Lines(Lines::new(EVERY))
         };
-        Self { what, shown }
+        Self { what, of: None, shown }
     }
 
     /// So much of `of` is done.
@@ -80,6 +84,14 @@ impl Progress {
                 }
             }
             Shown::Nothing | Shown::Waiting(_) => {}
+        }
+    }
+
+    /// So many bytes are read of what it was begun with, where that is known; `what` says the same in words where it is not.
+    pub(super) fn has_read(&mut self, bytes: u64, what: &str) {
+        match self.of {
+            Some(of) => self.at(bytes.min(of), of),
+            None => self.is_at(what),
         }
     }
 

@@ -12,7 +12,7 @@ use super::listing::{day_and_time, told};
 use super::surroundings::Surroundings;
 use super::terminal::Terminal;
 use crate::cli::output::{say, write_raw};
-use crate::control;
+use crate::{control, plural};
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArguments {
@@ -152,7 +152,8 @@ fn print_other_parts(episode: &Value) {
         );
     }
     if let Some(left) = episode["parts_left_out"].as_u64().filter(|left| *left > 0) {
-        say!("\n({left} more parts of the turn are too long to be shown with it.)");
+        let parts = plural::counted(left, "more part of the turn is", "more parts of the turn are");
+        say!("\n({parts} too long to be shown with it.)");
     }
 }
 

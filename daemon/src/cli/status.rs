@@ -154,8 +154,9 @@ fn print_retention(retention: &Value) {
     let mut bounds = Vec::new();
     if let Some(days) = retention["max_age_days"].as_u64() {
         bounds.push(format!(
-            "{} older than {days} days",
-            counted(&retention["turns_too_old"], "turn", "turns")
+            "{} older than {}",
+            counted(&retention["turns_too_old"], "turn", "turns"),
+            counted(&days.into(), "day", "days")
         ));
     }
     if let Some(most) = retention["max_bytes"].as_u64() {

@@ -99,7 +99,7 @@ impl Surroundings {
             places,
             config,
             home,
-            terminal: Terminal::of_process(&wishes()),
+            terminal: terminal(),
             usual_roots,
         })
     }
@@ -158,6 +158,11 @@ fn usual_roots(home: &Path, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<R
     Agent::ALL.iter().flat_map(of_agent).collect()
 }
 
+/// What standard output is.
+pub(super) fn terminal() -> Terminal {
+    Terminal::of_process(&wishes())
+}
+
 fn wishes() -> Wishes {
     let variable = |name| std::env::var(name).ok();
     Wishes {
@@ -185,3 +190,12 @@ pub(super) fn hook_beside(program: &Path) -> Result<PathBuf, CliError> {
     Err(CliError::new(Kind::Failed, format!("there is no {}", hook.display()))
         .with_hint("build both binaries: cargo build --release"))
 }
+
+/// Every variable that is read, and what it sets: for `docs/configuration.md`.
+#[cfg(test)]
+pub(crate) fn all_variables() -> Vec<(String, String)> {
+    tests::all_variables()
+}
+
+#[cfg(test)]
+mod tests;

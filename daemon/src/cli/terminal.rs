@@ -75,6 +75,11 @@ impl Terminal {
             .map_or(USUAL_COLUMNS, |width| width.clamp(PAGE_COLUMNS.0, PAGE_COLUMNS.1))
     }
 
+    /// Whether something may stand out.
+    pub(super) fn is_styled(self) -> bool {
+        self.styled
+    }
+
     /// A line of it, cut to the width.
     pub(super) fn fit(self, line: &str) -> String {
         let shown = for_terminal(line);

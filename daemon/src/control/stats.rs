@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{ControlError, rfc3339};
 use crate::backups;
+use crate::percentile::percentile;
 
 /// A day, in milliseconds.
 const DAY: i64 = 24 * 3_600_000;
@@ -105,12 +106,8 @@ fn showings(reader: &Reader, now: UnixMillis, days: i64) -> Result<Value, Contro
 /// Of the prompts that are logged still: how long the daemon took, in milliseconds.
 fn recall_times(mut micros: Vec<u64>) -> Value {
     micros.sort_unstable();
-    let percentile = |of: usize| {
-        // The smallest time within which so many in a hundred were done.
-        let place = (micros.len() * of).div_ceil(100).checked_sub(1)?;
-        micros.get(place).map(|micros| *micros as f64 / 1_000.0)
-    };
-    json!({"prompts": micros.len(), "p50_millis": percentile(50), "p99_millis": percentile(99)})
+    let millis = |percent| percentile(&micros, percent).map(|micros| micros as f64 / 1_000.0);
+    json!({"prompts": micros.len(), "p50_millis": millis(50), "p99_millis": millis(99)})
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use remembrancer_hooks::places::verify_private_folder;
 use serde_json::Value;
 
 use super::Check;
+use crate::plural::counted;
 use crate::system;
 
 const DAEMON: &str = "daemon";
@@ -213,8 +214,8 @@ fn recalls(recalls: &Value) -> Option<Check> {
         .map(|(name, count)| format!("{name} {count}"))
         .collect();
     let mut found = format!(
-        "{} recalls since its start, p50 {p50:.0} ms, p99 {p99:.0} ms",
-        recalls["count"]
+        "{} since its start, p50 {p50:.0} ms, p99 {p99:.0} ms",
+        counted(recalls["count"].as_u64().unwrap_or_default(), "recall", "recalls")
     );
     if !degraded.is_empty() {
         found = format!("{found}; degraded: {}", degraded.join(", "));

@@ -6,6 +6,7 @@ use std::time::Duration;
 use remembrancer_hooks::clock::monotonic_ns;
 
 use crate::health::{Finding, State};
+use crate::percentile::percentile;
 use crate::reason::Reason;
 
 /// Recalls whose times are kept for the percentiles.
@@ -37,12 +38,11 @@ pub(crate) struct RecallStatistics {
 }
 
 impl RecallStatistics {
-    /// The time that the share `of` of the last recalls did not exceed; `None` before the first.
-    pub(crate) fn percentile(&self, of: f64) -> Option<Duration> {
+    /// The time that `percent` of a hundred of the last recalls did not exceed; `None` before the first.
+    pub(crate) fn percentile(&self, percent: usize) -> Option<Duration> {
         let mut times = self.times.clone();
         times.sort_unstable();
-        let last = times.len().checked_sub(1)?;
-        times.get((last as f64 * of).round() as usize).copied()
+        percentile(&times, percent)
     }
 
     /// One more prompt was answered.
@@ -108,13 +108,13 @@ mod tests {
     #[test]
     fn percentiles_are_those_of_the_last_recalls() {
         let mut recalls = RecallStatistics::default();
-        assert_eq!(recalls.percentile(0.5), None);
+        assert_eq!(recalls.percentile(50), None);
         for millis in 0..2_001 {
             recalls.record(Duration::from_millis(millis), true, None, &[]);
         }
         assert_eq!((recalls.count, recalls.shown), (2_001, 2_001));
-        assert_eq!(recalls.percentile(0.0), Some(Duration::from_millis(1_001)));
-        assert_eq!(recalls.percentile(1.0), Some(Duration::from_secs(2)));
+        assert_eq!(recalls.percentile(0), Some(Duration::from_millis(1_001)));
+        assert_eq!(recalls.percentile(100), Some(Duration::from_secs(2)));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod legs;
 mod order;
 mod origin;
+mod page;
 mod reranking;
 mod silence;
 mod since;

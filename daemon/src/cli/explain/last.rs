@@ -5,6 +5,7 @@ use super::list::when;
 use crate::cli::output::say;
 use crate::cli::terminal::{cut, wrap_words};
 use crate::explanation::{Candidate, Explanation, Known};
+use crate::plural::counted;
 
 /// Columns that the lines of a recollection are set in by.
 const INDENT: usize = 3;
@@ -37,7 +38,10 @@ fn lines(explanation: &Explanation, columns: usize) -> Vec<String> {
     let since = prompt.number.unwrap_or(1).saturating_sub(1);
     if since > 0 {
         lines.extend(wrap_words(
-            &format!("Since then {since} prompts came; the latest is explained by: remembrancer explain"),
+            &format!(
+                "Since then {} came; the latest is explained by: remembrancer explain",
+                counted(u64::from(since), "prompt", "prompts")
+            ),
             columns,
         ));
     }

@@ -8,6 +8,7 @@ use super::list::when;
 use crate::cli::output::say;
 use crate::cli::terminal::{cut, wrap_words};
 use crate::explanation::{Explanation, Gate, Known, List, Query, Term, Top, Words};
+use crate::plural::counted;
 
 /// The first of each list that are printed.
 const TOP: usize = 5;
@@ -106,20 +107,24 @@ impl Page {
             } else {
                 ""
             };
-            self.item(&format!("left out: {} pasted lines{kept}", query.pasted_lines));
+            let lines = counted(query.pasted_lines.into(), "pasted line", "pasted lines");
+            self.item(&format!("left out: {lines}{kept}"));
         }
-        self.left_out("stop words", &query.stop_words);
-        self.left_out("more terms than are asked for", &query.beyond);
+        self.left_out(("stop word", "stop words"), &query.stop_words);
+        self.left_out(
+            ("more term than is asked for", "more terms than are asked for"),
+            &query.beyond,
+        );
     }
 
-    fn left_out(&mut self, what: &str, words: &Words) {
+    fn left_out(&mut self, (one, many): (&str, &str), words: &Words) {
         if words.count > 0 {
             let named = if words.words.is_empty() {
                 String::new()
             } else {
                 format!(" ({})", words.words.join(" "))
             };
-            self.item(&format!("left out: {} {what}{named}", words.count));
+            self.item(&format!("left out: {}{named}", counted(words.count.into(), one, many)));
         }
     }
 

@@ -37,6 +37,8 @@ impl Handful {
 pub(super) struct Handfuls<R> {
     input: R,
     number: u64,
+    /// Bytes of the lines so far, with their ends.
+    bytes: u64,
     /// What was read and goes into the next.
     kept: Option<(u64, String)>,
 }
@@ -52,8 +54,19 @@ impl<R: BufRead> Handfuls<R> {
         Self {
             input,
             number: 0,
+            bytes: 0,
             kept: None,
         }
+    }
+
+    /// Lines read so far.
+    pub(super) fn lines(&self) -> u64 {
+        self.number
+    }
+
+    /// Bytes read so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The next; `None` at the end.
@@ -97,6 +110,7 @@ impl<R: BufRead> Handfuls<R> {
             return Ok(None);
         }
         self.number += 1;
+        self.bytes += read as u64;
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
         } else if read == MAX_REQUEST_BYTES {
@@ -119,6 +133,7 @@ impl<R: BufRead> Handfuls<R> {
                 None => (buffer.len(), false),
             };
             self.input.consume(length);
+            self.bytes += length as u64;
             if ends {
                 return Ok(());
             }
@@ -154,6 +169,9 @@ mod tests {
         assert_eq!(found[0].lines, ["one", "four\r", "six"]);
         assert_eq!(found[0].numbers, [1, 4, 6]);
         assert_eq!(found[0].problems, [(5, "it is not UTF-8".to_owned())]);
+        let mut handfuls = Handfuls::of(&b"one\n\ntwo"[..]);
+        handfuls.next().unwrap();
+        assert_eq!((handfuls.lines(), handfuls.bytes()), (3, 8));
         assert_eq!(all(b""), []);
         assert_eq!(all(b"\n\n"), []);
     }

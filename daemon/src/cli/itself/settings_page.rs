@@ -1,19 +1,18 @@
-//! The page of the settings. The shipped defaults come in, a page for `man` goes out: the comments are its text.
+//! The page of the settings. What `config` tells of each comes in, a page for `man` goes out.
 
-use clap_mangen::roff::{Roff, bold, roman};
+use clap_mangen::roff::{Roff, bold, italic, roman};
 
-use crate::config::DEFAULT_TOML;
+use crate::config::{Described, Part, reference};
 
 /// The page's name: the fifth section has the formats of files.
 pub(super) const FILE: &str = "remembrancer-config.5";
 
 /// The page.
 pub(super) fn render() -> String {
-    page(DEFAULT_TOML).to_roff()
+    page(&reference()).to_roff()
 }
 
-/// What `settings` say, as it stands in the default file: comments first, then what they are about.
-fn page(settings: &str) -> Roff {
+fn page(parts: &[Part]) -> Roff {
     let source = format!("remembrancer {}", remembrancer_hooks::VERSION);
     let mut roff = Roff::new();
     roff.control("TH", ["remembrancer-config", "5", "", &source]);
@@ -22,18 +21,15 @@ fn page(settings: &str) -> Roff {
         "remembrancer-config - the settings of remembrancer, with their defaults",
     )]);
     roff.control("SH", ["DESCRIPTION"]);
-    let mut comment: Vec<&str> = Vec::new();
-    for line in settings.lines() {
-        if let Some(text) = line.strip_prefix('#') {
-            comment.push(text.trim());
-        } else if let Some(table) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            roff.control("SH", [format!("[{table}]").as_str()]);
-        } else if let Some((key, value)) = line.split_once(" = ") {
-            roff.control("TP", []);
-            roff.text([bold(key), roman(format!(" = {value}"))]);
-            roff.text([roman(std::mem::take(&mut comment).join(" "))]);
-        } else if !comment.is_empty() {
-            roff.text([roman(std::mem::take(&mut comment).join(" "))]);
+    for part in parts {
+        match part {
+            Part::Text(text) => {
+                roff.text([roman(text.as_str())]);
+            }
+            Part::Table(name) => {
+                roff.control("SH", [format!("[{name}]").as_str()]);
+            }
+            Part::Setting(setting) => add(&mut roff, setting),
         }
     }
     roff.control("SH", ["SEE ALSO"]);
@@ -41,17 +37,37 @@ fn page(settings: &str) -> Roff {
     roff
 }
 
+fn add(roff: &mut Roff, setting: &Described) {
+    roff.control("TP", []);
+    roff.text([bold(setting.key), roman(format!(" = {}", setting.default))]);
+    roff.text([roman(setting.text.as_str())]);
+    roff.control("br", []);
+    roff.text([italic("Allowed"), roman(format!(": {}", setting.allowed))]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::DEFAULT_TOML;
 
     #[test]
-    fn comments_go_before_what_they_are_about() {
-        let page = page("# All of\n# it.\n\n[recall]\n# Shown at most.\ntop = 3\n").to_roff();
+    fn a_setting_has_its_text_and_what_is_allowed() {
+        let setting = Described {
+            key: "top",
+            default: "3",
+            text: "Shown at most.".to_owned(),
+            allowed: "choose 1 to 10".to_owned(),
+        };
+        let parts = [
+            Part::Text("All of it.".to_owned()),
+            Part::Table("recall"),
+            Part::Setting(setting),
+        ];
+        let page = page(&parts).to_roff();
         let text = page.split_once("DESCRIPTION\n").unwrap().1;
         assert_eq!(
             text,
-            "All of it.\n.SH [recall]\n.TP\n\\fBtop\\fR = 3\nShown at most.\n.SH \"SEE ALSO\"\n\\fBremembrancer\\fR(1)\n"
+            "All of it.\n.SH [recall]\n.TP\n\\fBtop\\fR = 3\nShown at most.\n.br\n\\fIAllowed\\fR: choose 1 to 10\n.SH \"SEE ALSO\"\n\\fBremembrancer\\fR(1)\n"
         );
     }
 

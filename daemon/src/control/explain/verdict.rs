@@ -82,7 +82,9 @@ impl Floor<'_> {
 
 /// A share in whole percent.
 fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
+    // Half a percent below nothing is nothing, and not "-0".
+    let percent = (share * 100.0).round() + 0.0;
+    format!("{percent:.0} %")
 }
 
 #[cfg(test)]
