@@ -1,5 +1,6 @@
 //! The command line: one file a command. Everything that a person reads is printed below here, and nowhere else.
 
+pub(crate) mod acts;
 mod ask;
 mod audit;
 mod backup;
@@ -8,9 +9,9 @@ mod doctor;
 mod error;
 mod eval;
 mod examples;
-mod explain;
+pub(crate) mod explain;
 mod export;
-mod forget;
+pub(crate) mod forget;
 mod help;
 mod import;
 mod install;
@@ -18,8 +19,9 @@ mod instruct;
 mod itself;
 mod listing;
 mod logs;
+mod mcp;
 mod mute;
-mod narrowing;
+pub(crate) mod narrowing;
 mod output;
 mod progress;
 mod recall;
@@ -28,11 +30,11 @@ mod restore;
 mod run;
 mod samples;
 mod search;
-mod selection;
+pub(crate) mod selection;
 mod show;
 mod stats;
 mod status;
-mod steer;
+pub(crate) mod steer;
 mod surroundings;
 mod terminal;
 mod try_it;
@@ -43,8 +45,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use error::CliError;
-use surroundings::Surroundings;
+pub(crate) use error::{CliError, Kind};
+pub(crate) use surroundings::Surroundings;
 #[cfg(test)]
 pub(crate) use surroundings::all_variables;
 
@@ -133,6 +135,8 @@ enum Command {
     Boost(mute::SteerArguments),
     /// Take back a `boost`.
     Unboost(mute::UnsteerArguments),
+    /// Serve the memory to an agent's own tools, by the Model Context Protocol on standard input and output.
+    Mcp(mcp::McpArguments),
     /// Delete from the memory, for good.
     Forget(forget::ForgetArguments),
     /// Write what is remembered into a file, as JSON lines or Markdown.
@@ -157,7 +161,7 @@ pub fn main() -> ExitCode {
     let written = |()| match output::failure() {
         None => Ok(()),
         Some(error) => Err(CliError::new(
-            error::Kind::Failed,
+            Kind::Failed,
             format!("cannot write to standard output: {error}"),
         )),
     };
@@ -215,6 +219,7 @@ fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
         Command::Unmute(arguments) => mute::unmute(&arguments, &surroundings),
         Command::Boost(arguments) => mute::boost(&arguments, &surroundings),
         Command::Unboost(arguments) => mute::unboost(&arguments, &surroundings),
+        Command::Mcp(arguments) => mcp::run(&arguments, surroundings),
         Command::Forget(arguments) => forget::run(&arguments, &surroundings),
         Command::Export(arguments) => export::run(&arguments, &surroundings),
         Command::Import(arguments) => import::run(&arguments, &surroundings),

@@ -38,6 +38,7 @@ mod install;
 mod instructions;
 mod logging;
 mod mailbox;
+mod mcp;
 mod mending;
 mod operations;
 mod paths;

@@ -327,6 +327,14 @@ fn a_plugin_finds_the_hook_and_is_silent_without_it() {
     }
 }
 
+#[test]
+fn claude_code_s_plugin_starts_the_server_that_install_would() {
+    let servers = read(&below(CLAUDE_CODE.root).join(".mcp.json"));
+    let script = r#"PATH="$PATH:$HOME/.local/bin:/usr/local/bin"; exec remembrancer mcp"#;
+    let expected = json!({"mcpServers": {"remembrancer": {"command": "sh", "args": ["-c", script]}}});
+    assert_eq!(servers, expected);
+}
+
 /// The commands that the plugins bring.
 const COMMANDS: [&str; 3] = ["forget-last", "recall", "remember"];
 /// The commands of our program that the plugins may tell an agent to run.

@@ -13,6 +13,7 @@ mod coarse;
 mod echo;
 mod evidence;
 mod expansion;
+mod fenced;
 mod floor;
 mod fusion;
 mod gate;
@@ -54,6 +55,7 @@ use remembrancer_schema::{EpisodeId, EpisodeText, ProjectId, Reader, Recollectio
 pub use coarse::{CodeIndex, Removal, Shards};
 pub use echo::Echo;
 pub use evidence::{Evidence, FEATURES};
+pub use fenced::{barred, fenced, inline};
 pub use floor::{Backing, Dropped, FLOOR, Floor, OPEN_FLOOR};
 pub use fusion::{Candidate, Fused, fuse};
 pub use gate::{SAME_TOPIC_COSINE, Silence};

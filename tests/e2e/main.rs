@@ -44,6 +44,8 @@ mod kill;
 mod leaks;
 mod line_to_recollection;
 mod logs;
+mod mcp;
+mod mcp_lines;
 mod opencode;
 mod packages;
 mod packaging;

@@ -32,6 +32,8 @@ pub(super) struct Locked {
     pub(super) version: String,
     source: Option<String>,
     pub(super) checksum: Option<String>,
+    /// The names of the packages that it needs.
+    needs: BTreeSet<String>,
 }
 
 /// The packages of a lock file, in its order. Each key stands on a line of its own.
@@ -40,6 +42,13 @@ pub(super) fn locked(lock: &str) -> Vec<Locked> {
         let found = package.lines().find_map(|line| line.strip_prefix(&format!("{key} = \"")));
         found.and_then(|rest| rest.strip_suffix('"')).map(str::to_owned)
     };
+    let needs = |package: &str| {
+        let list = package
+            .split_once("dependencies = [\n")
+            .and_then(|(_, rest)| rest.split("\n]").next());
+        let names = list.unwrap_or_default().split('"').skip(1).step_by(2);
+        names.filter_map(|name| name.split(' ').next()).map(str::to_owned).collect()
+    };
     lock.split("[[package]]\n")
         .skip(1)
         .map(|package| Locked {
@@ -47,6 +56,7 @@ pub(super) fn locked(lock: &str) -> Vec<Locked> {
             version: value(package, "version").unwrap(),
             source: value(package, "source"),
             checksum: value(package, "checksum"),
+            needs: needs(package),
         })
         .collect()
 }
@@ -63,10 +73,16 @@ fn quoted_in_list(deny: &str, from: &str) -> Vec<String> {
     quoted
 }
 
-/// Crates that deny.toml bans.
-fn banned(deny: &str) -> BTreeSet<String> {
-    let names = deny.lines().filter_map(|line| line.trim_start().strip_prefix("{ crate = \""));
-    names.filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
+/// Crates that deny.toml bans, each with those that may bring it in all the same.
+fn banned(deny: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let bans = deny.lines().filter_map(|line| line.trim_start().strip_prefix("{ crate = \""));
+    bans.filter_map(|rest| {
+        let (name, rest) = rest.split_once('"')?;
+        let list = rest.split_once("wrappers = [").and_then(|(_, list)| list.split(']').next());
+        let wrappers = list.unwrap_or_default().split('"').skip(1).step_by(2);
+        Some((name.to_owned(), wrappers.map(str::to_owned).collect()))
+    })
+    .collect()
 }
 
 fn lock() -> Vec<Locked> {
@@ -96,11 +112,18 @@ fn all_comes_from_the_allowed_registry_with_a_checksum() {
 fn nothing_that_is_banned_is_locked() {
     let banned = banned(&text("deny.toml".as_ref()).unwrap());
     assert!(banned.len() > 5, "the bans were not read");
-    let names = lock().into_iter().map(|package| package.name);
-    assert_none(
-        "deny.toml bans it",
-        &names.filter(|name| banned.contains(name)).collect::<Vec<_>>(),
-    );
+    let packages = lock();
+    let mut offenders = Vec::new();
+    for package in &packages {
+        let Some(may) = banned.get(&package.name) else { continue };
+        let mut bring = packages.iter().filter(|other| other.needs.contains(&package.name)).peekable();
+        if may.is_empty() || bring.peek().is_none() {
+            offenders.push(package.name.clone());
+        }
+        let others = bring.filter(|other| !may.contains(&other.name));
+        offenders.extend(others.map(|other| format!("{} by {}", package.name, other.name)));
+    }
+    assert_none("deny.toml bans it", &offenders);
 }
 
 #[test]
@@ -129,6 +152,15 @@ fn a_lock_file_is_read() {
         .map(|package| (package.name.as_str(), package.source.as_deref(), package.checksum.as_deref()))
         .collect();
     assert_eq!(read, [("a", Some("registry+x"), Some("00")), ("b", None, None)]);
+    let lock = "[[package]]\nname = \"a\"\nversion = \"1\"\ndependencies = [\n \"b\",\n \"c 1.2.3\",\n]\n";
+    assert_eq!(locked(lock)[0].needs, BTreeSet::from(["b".to_owned(), "c".to_owned()]));
+    let deny =
+        "deny = [\n    { crate = \"x\", reason = \"r\" },\n    { crate = \"y\", wrappers = [\"a\", \"b\"], reason = \"r\" },\n]";
+    let bans = BTreeMap::from([
+        ("x".to_owned(), BTreeSet::new()),
+        ("y".to_owned(), BTreeSet::from(["a".to_owned(), "b".to_owned()])),
+    ]);
+    assert_eq!(banned(deny), bans);
     assert_eq!(
         quoted_in_list("x = []\nallow = [\n  \"a\",\n  \"b\",\n]\nc = [\"d\"]", "allow"),
         ["a", "b"]

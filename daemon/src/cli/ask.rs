@@ -139,6 +139,21 @@ pub(super) fn data(surroundings: &Surroundings, request: &Request) -> Result<Opt
     }
 }
 
+/// The data of the daemon's answer, or, where none runs, what `here` makes of the store itself.
+///
+/// # Errors
+/// What either says.
+pub(super) fn or_here(
+    surroundings: &Surroundings,
+    request: &Request,
+    here: impl FnOnce() -> Result<Value, CliError>,
+) -> Result<Value, CliError> {
+    match data(surroundings, request)? {
+        Some(data) => Ok(data),
+        None => here(),
+    }
+}
+
 /// The store, read-only, for when no daemon runs.
 pub(super) fn reader(surroundings: &Surroundings) -> Result<Reader, CliError> {
     Ok(Reader::open(&surroundings.places.database_file())?)

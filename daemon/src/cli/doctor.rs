@@ -23,8 +23,9 @@ use crate::causes::with_causes;
 use crate::cli::output::{say, say_json};
 use crate::doctor::agents::{Examined, Transcripts};
 use crate::doctor::running::{Elsewhere, Running, Service};
-use crate::doctor::{Check, Outcome, Repair, Verdict, obstacles, store};
+use crate::doctor::{Check, Outcome, Repair, Verdict, mcp, obstacles, store};
 use crate::exclusions::Exclusions;
+use crate::install::ServerPlace;
 use crate::roots::Roots;
 use crate::scan;
 
@@ -152,6 +153,12 @@ fn examine(arguments: &DoctorArguments, surroundings: &Surroundings) -> Result<V
             cwd: &cwd,
         };
         checks.extend(examined.hook());
+        checks.extend(mcp::check(&ServerPlace {
+            agent,
+            home: &surroundings.home,
+            folder: &examined.folder,
+            uid: places.uid(),
+        }));
         checks.extend(examined.transcripts(&transcripts(agent, surroundings, &exclusions, &known)));
     }
     Ok(checks)

@@ -15,7 +15,7 @@ use crate::single::SingleError;
 
 /// The kinds of failure, each with its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Something failed (1).
     Failed,
     /// The settings or the arguments can't be used (2).
@@ -30,14 +30,14 @@ pub(super) enum Kind {
 
 /// A failed command.
 #[derive(Debug)]
-pub(super) struct CliError {
+pub(crate) struct CliError {
     kind: Kind,
     message: String,
     hint: Option<String>,
 }
 
 impl CliError {
-    pub(super) fn new(kind: Kind, message: impl fmt::Display) -> Self {
+    pub(crate) fn new(kind: Kind, message: impl fmt::Display) -> Self {
         Self {
             kind,
             message: message.to_string(),
@@ -45,14 +45,24 @@ impl CliError {
         }
     }
 
-    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// What it says, without the hint.
-    pub(super) fn message(&self) -> &str {
+    pub(crate) fn message(&self) -> &str {
         &self.message
+    }
+
+    /// What can be done about it, if anything is known.
+    pub(crate) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// Of what kind it is.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
     }
 
     pub(super) fn exit_code(&self) -> ExitCode {

@@ -3,22 +3,18 @@
 
 mod last;
 mod list;
-mod text;
+pub(crate) mod text;
 
 use std::path::PathBuf;
 
 use clap::Args;
-use remembrancer_hooks::protocol::{ExplainRequest, Request};
+use remembrancer_hooks::protocol::ExplainRequest;
 use serde_json::Value;
 
-use super::ask;
 use super::error::{CliError, Kind};
-use super::recall::model_if;
 use super::surroundings::Surroundings;
-use crate::control::{self, ControlError, Offline};
-use crate::exclusions::Exclusions;
+use super::{acts, ask};
 use crate::explanation::Explanation;
-use crate::project::Folders;
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -96,10 +92,7 @@ pub(super) fn run(arguments: &ExplainArguments, surroundings: &Surroundings) -> 
     let request = request(arguments, surroundings)?;
     let (value, explanation) = match request.prompt {
         None => logged(&request, surroundings)?,
-        Some(_) => read(match ask::data(surroundings, &Request::Explain(request.clone()))? {
-            Some(value) => value,
-            None => without_daemon(&request, arguments.embed, surroundings)?,
-        })?,
+        Some(_) => read(acts::explain(surroundings, &request, arguments.embed)?)?,
     };
     ask::print("explain", &value, arguments.json, |_| {
         text::print(&explanation, surroundings.terminal.page());
@@ -122,14 +115,7 @@ pub(super) fn last(arguments: &LastArguments, surroundings: &Surroundings) -> Re
 
 fn run_list(arguments: &ExplainArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let (session, limit) = (arguments.session.clone(), Some(arguments.limit));
-    let request = Request::Explanations {
-        session: session.clone(),
-        limit,
-    };
-    let prompts = match ask::data(surroundings, &request)? {
-        Some(prompts) => prompts,
-        None => control::explanations(&ask::reader(surroundings)?, session.as_deref(), limit)?,
-    };
+    let prompts = acts::explanations(surroundings, session.as_deref(), limit)?;
     ask::print("explanations", &prompts, arguments.json, |prompts| {
         list::print(prompts, surroundings.terminal.page());
     });
@@ -181,36 +167,14 @@ fn request(arguments: &ExplainArguments, surroundings: &Surroundings) -> Result<
 
 /// The explanation of a logged prompt.
 fn logged(request: &ExplainRequest, surroundings: &Surroundings) -> Result<(Value, Explanation), CliError> {
-    read(match ask::data(surroundings, &Request::Explain(request.clone()))? {
-        Some(value) => value,
-        None => written(&control::explain(&ask::reader(surroundings)?, request)?)?,
-    })
+    read(acts::explain(surroundings, request, false)?)
 }
 
-fn without_daemon(request: &ExplainRequest, embed: bool, surroundings: &Surroundings) -> Result<Value, CliError> {
-    let config = &surroundings.config;
-    let model = model_if(embed, config)?;
-    let offline = Offline {
-        reader: &ask::reader(surroundings)?,
-        model: model.as_ref(),
-        settings: &config.recall,
-        exclusions: Exclusions::of_settings(&config.transcripts.exclude),
-        folders: Folders::new(Some(surroundings.home.clone())),
-    };
-    let Some(recall) = control::recall_of(request) else {
-        return Err(CliError::new(Kind::Usage, "there is no prompt to explain"));
-    };
-    let outcome = offline.recall(&recall)?;
-    let settings = control::in_scope(&config.recall, request.all_projects);
-    let outcome = outcome.as_ref().map_err(|reason| *reason);
-    written(&control::explain_now(offline.reader, request, outcome, &settings, None)?)
-}
-
-fn written(explanation: &Explanation) -> Result<Value, CliError> {
-    Ok(serde_json::to_value(explanation).map_err(ControlError::from)?)
-}
-
-fn read(value: Value) -> Result<(Value, Explanation), CliError> {
+/// An explanation as the daemon or the store told it.
+///
+/// # Errors
+/// Where a daemon of another version told it.
+pub(crate) fn read(value: Value) -> Result<(Value, Explanation), CliError> {
     let explanation = serde_json::from_value(value.clone()).map_err(|error| {
         CliError::new(Kind::Daemon, format!("the daemon's answer is none of this version: {error}"))
             .with_hint("is it of another version? Stop it, and start it again")

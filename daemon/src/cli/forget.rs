@@ -3,17 +3,17 @@
 use std::io::{BufRead, IsTerminal};
 
 use clap::{ArgGroup, Args};
-use remembrancer_hooks::protocol::{ForgetTarget, Request};
+use remembrancer_hooks::protocol::ForgetTarget;
 use serde_json::{Value, json};
 
-use super::ask;
 use super::error::{CliError, Kind};
 use super::progress::Progress;
 use super::selection::Selection;
 use super::steer::counted;
 use super::surroundings::Surroundings;
+use super::{acts, ask};
 use crate::cli::output::{say, tell};
-use crate::{clock, control};
+use crate::clock;
 
 /// What holds of all ways to name it.
 const NOTES: &str = "Several of --session, --project, --path, --matching, --after, --before and --last hold together: only what all of \
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
     ask::daemon_of_this_memory(surroundings)?;
     let target = target(arguments, surroundings)?;
     if arguments.dry_run {
-        let preview = preview(&target, surroundings)?;
+        let (preview, _) = acts::forget_preview(surroundings, &target)?;
         ask::print(
             "forget",
             &json!({"dry_run": true, "would_forget": &preview}),
@@ -73,17 +73,7 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
         confirm(&target, surroundings)?;
     }
     let progress = Progress::waiting("Forgetting", arguments.json);
-    let done = if let Some(done) = ask::data(surroundings, &Request::Forget { target: target.clone() })? {
-        done
-    } else {
-        let (_single, mut writer) = ask::writer(surroundings)?;
-        let target = control::forget_target(&ask::reader(surroundings)?, target)?;
-        let mut done = control::forget(&mut writer, &target, clock::now())?;
-        ask::empty_files(surroundings)?;
-        // Nobody has looked for what was written since the daemon ran last.
-        done["caught_up"] = false.into();
-        done
-    };
+    let done = acts::forget(surroundings, &target)?;
     drop(progress);
     ask::print("forget", &done, arguments.json, |done| {
         say!("Forgotten: {}, for good.", counted(&done["forgotten"], "episode", "episodes"));
@@ -118,16 +108,8 @@ fn target(arguments: &ForgetArguments, surroundings: &Surroundings) -> Result<Fo
     }
 }
 
-fn preview(target: &ForgetTarget, surroundings: &Surroundings) -> Result<Value, CliError> {
-    let reader = ask::reader(surroundings)?;
-    Ok(control::forget_preview(
-        &reader,
-        &control::forget_target(&reader, target.clone())?,
-    )?)
-}
-
 /// "3 episodes (2 turns of 1 session, 2026-03-01 to 2026-03-04)."
-fn summary(preview: &Value) -> String {
+pub(crate) fn summary(preview: &Value) -> String {
     let episodes = counted(&preview["episodes"], "episode", "episodes");
     let (Some(from), Some(to)) = (preview["from"].as_str(), preview["to"].as_str()) else {
         return format!("{episodes}.");
@@ -161,7 +143,7 @@ fn show_newest(preview: &Value) {
 }
 
 fn confirm(target: &ForgetTarget, surroundings: &Surroundings) -> Result<(), CliError> {
-    let preview = preview(target, surroundings)?;
+    let (preview, _) = acts::forget_preview(surroundings, target)?;
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
         return Err(CliError::new(Kind::Usage, "this can't be undone, and there is nobody to ask")

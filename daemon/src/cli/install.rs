@@ -17,7 +17,7 @@ use super::error::{CliError, Kind};
 use super::surroundings::{Surroundings, hook_beside};
 use crate::cli::output::{complain, say, tell};
 use crate::doctor::agents::switched_off;
-use crate::install::{self, Change, Refusal, StatusLine, Wanted};
+use crate::install::{self, Change, Refusal, ServerPlace, Standing, StatusLine, Wanted};
 
 /// The name of the service among those of the agents.
 const SERVICE: &str = "Service";
@@ -37,6 +37,10 @@ pub(super) struct InstallArguments {
     /// have set none. `uninstall` takes it out with the hook.
     #[arg(long)]
     status_line: bool,
+    /// The memory as tools as well: registers `remembrancer mcp` with the hosts whose settings for that are known. `uninstall --mcp`
+    /// takes that out alone.
+    #[arg(long)]
+    mcp: bool,
     #[command(flatten)]
     consent: Consent,
 }
@@ -52,6 +56,9 @@ pub(super) struct UninstallArguments {
     /// The service as well: it is stopped, and starts no more.
     #[arg(long)]
     service: bool,
+    /// The MCP server alone: the hook and the status line stay.
+    #[arg(long, conflicts_with = "service")]
+    mcp: bool,
     #[command(flatten)]
     consent: Consent,
 }
@@ -85,7 +92,8 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
         )
         .with_hint("start yours once, then run this again"));
     }
-    let line = install::status_line_command(utf8(&program)?);
+    let server = utf8(&program)?;
+    let line = install::status_line_command(server);
     let mut plan = Plan::default();
     for agent in agents {
         let name = agent.registration().name;
@@ -95,7 +103,14 @@ pub(super) fn install(arguments: &InstallArguments, surroundings: &Surroundings)
                 hook: utf8(&hook)?,
                 status_line: wants_line(arguments, &folder, agent).then_some(line.as_str()),
             };
-            plan.add_all(name, install::install(&folder, agent, wanted, surroundings.places.uid()));
+            let planned = install::install(&folder, agent, wanted, surroundings.places.uid());
+            let place = server_place(agent, &folder, surroundings);
+            let planned = if wants_server(arguments, &place) {
+                planned.and_then(|planned| place.install(server, planned))
+            } else {
+                planned
+            };
+            plan.add_all(name, planned);
         } else {
             plan.refuse(
                 name,
@@ -150,6 +165,36 @@ fn wants_line(arguments: &InstallArguments, folder: &Path, agent: Agent) -> bool
             false
         }
         // What is wrong with the settings is told by what is planned for the hook.
+        _ => false,
+    }
+}
+
+fn server_place<'a>(agent: Agent, folder: &'a Path, surroundings: &'a Surroundings) -> ServerPlace<'a> {
+    ServerPlace {
+        agent,
+        home: &surroundings.home,
+        folder,
+        uid: surroundings.places.uid(),
+    }
+}
+
+/// Whether the MCP server of a host is to be ours: it is already, or that is asked for and the user has none under our name. Says why
+/// not.
+fn wants_server(arguments: &InstallArguments, place: &ServerPlace<'_>) -> bool {
+    let name = place.agent.registration().name;
+    match place.standing() {
+        Some(Ok(Standing::Ours(_))) => true,
+        Some(Ok(Standing::Absent)) => arguments.mcp,
+        Some(Ok(Standing::Theirs)) if arguments.mcp => {
+            say!("{name}: you have an MCP server of your own called remembrancer, which stays.");
+            false
+        }
+        None if arguments.mcp => {
+            say!("{name}: where it has MCP servers differs from version to version; docs/mcp.md says how to add ours by hand.");
+            false
+        }
+        // What is wrong with the settings is told where it is asked for.
+        Some(Err(_)) => arguments.mcp,
         _ => false,
     }
 }
@@ -234,7 +279,12 @@ pub(super) fn uninstall(arguments: &UninstallArguments, surroundings: &Surroundi
     let mut plan = Plan::default();
     for agent in chosen(&arguments.agents, surroundings) {
         let folder = surroundings.settings_folder(agent.registration());
-        let planned = install::uninstall(&folder, agent, surroundings.places.uid());
+        let hook = if arguments.mcp {
+            Vec::new()
+        } else {
+            install::uninstall(&folder, agent, surroundings.places.uid())
+        };
+        let planned = server_place(agent, &folder, surroundings).uninstall(hook);
         if planned.is_empty() {
             plan.add(agent.registration().name, Ok::<_, Refusal>(None));
         }

@@ -5,17 +5,16 @@ use std::ops::Range;
 use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use remembrancer_hooks::protocol::{Request, SessionsRequest, TimelineRequest};
+use remembrancer_hooks::protocol::{SessionsRequest, TimelineRequest};
 use serde_json::{Value, json};
 
-use super::ask;
 use super::error::CliError;
 use super::narrowing::NarrowingArguments;
 use super::steer::counted;
 use super::surroundings::Surroundings;
 use super::terminal::{Terminal, column, columns};
+use super::{acts, ask};
 use crate::cli::output::{say, write_raw};
-use crate::control;
 
 /// Lines that are asked for at once.
 const PAGE: u32 = 200;
@@ -62,10 +61,7 @@ pub(super) fn timeline(arguments: &TimelineArguments, surroundings: &Surrounding
         let left = arguments.limit - turns.len() as u32;
         // What is around a turn comes at once, and no more of it than a reply holds.
         request.limit = Some(if request.around.is_some() { left } else { left.min(PAGE) });
-        let mut page = match ask::data(surroundings, &Request::Timeline(request.clone()))? {
-            Some(page) => page,
-            None => control::timeline(&ask::reader(surroundings)?, &request)?,
-        };
+        let mut page = acts::timeline(surroundings, &request)?;
         let older = page["older"].take();
         if turns.is_empty() {
             ends.1 = page["newer"].take();
@@ -97,10 +93,7 @@ pub(super) fn sessions(arguments: &SessionsArguments, surroundings: &Surrounding
     let mut sessions: Vec<Value> = Vec::new();
     let older = loop {
         request.limit = Some((arguments.limit - sessions.len() as u32).min(PAGE));
-        let mut page = match ask::data(surroundings, &Request::Sessions(request.clone()))? {
-            Some(page) => page,
-            None => control::sessions(&ask::reader(surroundings)?, &request)?,
-        };
+        let mut page = acts::sessions(surroundings, &request)?;
         if let Value::Array(mut more) = page["sessions"].take() {
             sessions.append(&mut more);
         }

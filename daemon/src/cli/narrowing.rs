@@ -55,7 +55,10 @@ impl NarrowingArguments {
 }
 
 /// A folder as transcripts have it; a name as it is.
-fn project(name: &str, surroundings: &Surroundings) -> Result<String, CliError> {
+///
+/// # Errors
+/// Where it names nothing, or a path can't be told.
+pub(crate) fn project(name: &str, surroundings: &Surroundings) -> Result<String, CliError> {
     if name.trim().is_empty() {
         return Err(CliError::new(Kind::Usage, "`--project` names nothing"));
     }
@@ -66,7 +69,8 @@ fn project(name: &str, surroundings: &Surroundings) -> Result<String, CliError> 
     }
 }
 
-fn is_path(name: &str) -> bool {
+/// Whether it points at a folder, and is no name.
+pub(crate) fn is_path(name: &str) -> bool {
     matches!(name, "." | ".." | "~") || name.contains('/')
 }
 

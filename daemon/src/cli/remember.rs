@@ -4,17 +4,11 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use clap::Args;
-use remembrancer_hooks::protocol::Request;
-use serde_json::Value;
 
-use super::ask;
 use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
+use super::{acts, ask};
 use crate::cli::output::say;
-use crate::clock;
-use crate::control::{self, NewFact};
-use crate::exclusions::Exclusions;
-use crate::project::Folders;
 
 /// Bytes that are read from standard input: more than a fact may have.
 const MOST_BYTES: u64 = 64 * 1_024;
@@ -48,14 +42,7 @@ pub(super) fn run(arguments: &RememberArguments, surroundings: &Surroundings) ->
         Some(folder) => Some(surroundings.as_in_transcripts(folder)?),
         None => Some(surroundings.as_in_transcripts(&std::env::current_dir()?)?),
     };
-    let request = Request::Remember {
-        text: text.clone(),
-        project: project.clone(),
-    };
-    let done = match ask::data(surroundings, &request)? {
-        Some(done) => done,
-        None => without_daemon(surroundings, &text, project.as_deref())?,
-    };
+    let done = acts::remember(surroundings, &text, project.as_deref())?;
     ask::print("remember", &done, arguments.json, |done| {
         let place = match done["project"].as_str() {
             Some(project) => format!("in {project}"),
@@ -72,14 +59,6 @@ pub(super) fn run(arguments: &RememberArguments, surroundings: &Surroundings) ->
         }
     });
     Ok(())
-}
-
-fn without_daemon(surroundings: &Surroundings, text: &str, project: Option<&str>) -> Result<Value, CliError> {
-    let exclusions = Exclusions::of_settings(&surroundings.config.transcripts.exclude);
-    let fact = NewFact::new(&Folders::new(Some(surroundings.home.clone())), text, project)?;
-    let (_single, mut writer) = ask::writer(surroundings)?;
-    control::may_remember(&ask::reader(surroundings)?, &exclusions, &fact, clock::now())?;
-    Ok(control::remember(&mut writer, &fact, clock::now())?)
 }
 
 fn from_stdin() -> Result<String, CliError> {

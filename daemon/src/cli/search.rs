@@ -4,19 +4,16 @@
 use std::ops::Range;
 
 use clap::{Args, ValueEnum};
-use remembrancer_hooks::protocol::{Request, SearchMode, SearchRequest};
-use remembrancer_processor::recall::Degradation;
+use remembrancer_hooks::protocol::{SearchMode, SearchRequest};
 use serde_json::Value;
 
-use super::ask;
 use super::error::{CliError, Kind};
 use super::listing::{date_of, marks_of};
 use super::narrowing::NarrowingArguments;
 use super::surroundings::Surroundings;
 use super::terminal::Terminal;
-use crate::causes::with_causes;
-use crate::cli::output::{complain, say, write_raw};
-use crate::{clock, control, embedder};
+use super::{acts, ask};
+use crate::cli::output::{say, write_raw};
 
 /// By what to search.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -69,28 +66,10 @@ pub(super) fn run(arguments: &SearchArguments, surroundings: &Surroundings) -> R
         limit: Some(arguments.limit),
         offset: Some(arguments.offset),
     };
-    let found = match ask::data(surroundings, &Request::Search(request.clone()))? {
-        Some(found) => found,
-        None => without_daemon(surroundings, &request)?,
-    };
+    let found = acts::search(surroundings, &request)?;
     let terminal = surroundings.terminal;
     ask::print("search", &found, arguments.json, |found| print(found, terminal));
     Ok(())
-}
-
-fn without_daemon(surroundings: &Surroundings, request: &SearchRequest) -> Result<Value, CliError> {
-    let reader = ask::reader(surroundings)?;
-    let config = &surroundings.config;
-    let loaded = control::to_embed(request).map(|_| embedder::load(config.model_dir.as_deref(), config.device));
-    let model = match &loaded {
-        Some(Ok(model)) => Ok(model),
-        Some(Err(error)) => {
-            complain!("(the model can't be loaded: {})", with_causes(error));
-            Err(Degradation::NoModel)
-        }
-        None => Err(Degradation::NoModel),
-    };
-    Ok(control::search_offline(&reader, model, request, clock::now())?)
 }
 
 fn print(found: &Value, terminal: Terminal) {

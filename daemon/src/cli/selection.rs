@@ -108,7 +108,7 @@ fn moment(text: &str) -> Result<UnixMillis, String> {
 
 /// A moment, or how long ago it was.
 #[derive(Debug, Clone)]
-pub(super) enum When {
+pub(crate) enum When {
     /// At that moment.
     At(UnixMillis),
     /// So long before now.
@@ -120,7 +120,7 @@ impl When {
     ///
     /// # Errors
     /// Where that is longer ago than any calendar tells.
-    pub(super) fn before(&self, now: UnixMillis) -> Result<UnixMillis, CliError> {
+    pub(crate) fn before(&self, now: UnixMillis) -> Result<UnixMillis, CliError> {
         match self {
             Self::At(at) => Ok(*at),
             Self::Ago(span) => before_now(span, now),
@@ -129,7 +129,7 @@ impl When {
 }
 
 /// A date, a time, or how long ago, as a person writes it.
-pub(super) fn when(text: &str) -> Result<When, String> {
+pub(crate) fn when(text: &str) -> Result<When, String> {
     let told = moment(text).map(When::At).or_else(|_| while_ago(text).map(When::Ago));
     told.map_err(|_| {
         "write a date such as 2026-03-01, a time such as 2026-03-01T14:30, or how long ago, such as 2h or 3d".to_owned()

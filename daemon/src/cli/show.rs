@@ -2,17 +2,16 @@
 //! turns of its session.
 
 use clap::Args;
-use remembrancer_hooks::protocol::Request;
 use remembrancer_processor::recall::shown;
 use serde_json::{Value, json};
 
-use super::ask;
 use super::error::CliError;
 use super::listing::{day_and_time, told};
 use super::surroundings::Surroundings;
 use super::terminal::Terminal;
+use super::{acts, ask};
 use crate::cli::output::{say, write_raw};
-use crate::{control, plural};
+use crate::plural;
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArguments {
@@ -36,16 +35,7 @@ pub(super) fn run(arguments: &ShowArguments, surroundings: &Surroundings) -> Res
         });
         return Ok(());
     }
-    let request = Request::Show {
-        id: arguments.id.clone(),
-    };
-    let episode = if let Some(episode) = ask::data(surroundings, &request)? {
-        episode
-    } else {
-        let shown = control::show(&ask::reader(surroundings)?, &arguments.id)?;
-        let transcript = shown.origin.look();
-        shown.with(transcript)
-    };
+    let episode = acts::show(surroundings, &arguments.id)?;
     ask::print("show", &episode, arguments.json, |episode| print_episode(episode, terminal));
     Ok(())
 }
@@ -55,14 +45,7 @@ fn whole_session(id: &str, surroundings: &Surroundings) -> Result<Value, CliErro
     let mut turns: Vec<Value> = Vec::new();
     let mut after: Option<String> = None;
     loop {
-        let request = Request::Session {
-            id: id.to_owned(),
-            after: after.clone(),
-        };
-        let mut page = match ask::data(surroundings, &request)? {
-            Some(page) => page,
-            None => control::session(&ask::reader(surroundings)?, id, after.as_deref())?,
-        };
+        let mut page = acts::session(surroundings, id, after.as_deref())?;
         if let Value::Array(mut more) = page["turns"].take() {
             turns.append(&mut more);
         }

@@ -166,7 +166,7 @@ pub(super) fn include(arguments: &IncludeArguments, surroundings: &Surroundings)
 }
 
 /// "1 episode is", "2 episodes are".
-pub(super) fn counted(number: &Value, one: &str, many: &str) -> String {
+pub(crate) fn counted(number: &Value, one: &str, many: &str) -> String {
     plural::counted(number.as_u64().unwrap_or_default(), one, many)
 }
 

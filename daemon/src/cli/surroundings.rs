@@ -15,10 +15,10 @@ use crate::paths;
 use crate::roots::{Root, Roots};
 
 /// The surroundings of this process.
-pub(super) struct Surroundings {
-    pub(super) places: Places,
-    pub(super) config: Config,
-    pub(super) home: PathBuf,
+pub(crate) struct Surroundings {
+    pub(crate) places: Places,
+    pub(crate) config: Config,
+    pub(crate) home: PathBuf,
     /// What standard output is.
     pub(super) terminal: Terminal,
     /// Where each agent keeps its transcripts, by its own rules.
@@ -113,7 +113,7 @@ impl Surroundings {
     }
 
     /// `path` as the transcripts would have it. A `~` that the shell left as it was, as between quotes, is the home folder.
-    pub(super) fn as_in_transcripts(&self, path: &Path) -> Result<String, CliError> {
+    pub(crate) fn as_in_transcripts(&self, path: &Path) -> Result<String, CliError> {
         let path = paths::from_home(path, &self.home).unwrap_or_else(|| path.to_owned());
         paths::resolved(&path)?
             .into_os_string()

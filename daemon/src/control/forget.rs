@@ -6,6 +6,7 @@ use remembrancer_hooks::protocol::ForgetTarget as Target;
 use remembrancer_processor::ingest::{kept_folder, redact, redact_folder};
 use remembrancer_schema::{EpisodeId, ForgetTarget, QueryError, Reader, TargetedEpisode, UnixMillis, Writer};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::{ControlError, date, find, first_line, rfc3339};
 use crate::paths;
@@ -87,11 +88,12 @@ fn by_path(reader: &Reader, path: &str) -> Result<ForgetTarget, QueryError> {
     })
 }
 
-/// What [`forget`] would delete: how much, from when, and the first lines of the newest turns.
+/// What [`forget`] would delete: how much, from when, and the first lines of the newest turns; and a digest by which the same turns are
+/// known again.
 ///
 /// # Errors
 /// The store's error.
-pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<Value, ControlError> {
+pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<(Value, String), ControlError> {
     let episodes = reader.turns_of(target)?;
     // All parts of a turn follow each other.
     let turns: Vec<&TargetedEpisode> = episodes
@@ -114,14 +116,23 @@ pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<V
             })
         })
         .collect();
-    Ok(json!({
+    let preview = json!({
         "episodes": episodes.len(),
         "turns": turns.len(),
         "sessions": sessions.len(),
         "from": turns.last().map(|turn| rfc3339(turn.created_at)),
         "to": turns.first().map(|turn| rfc3339(turn.created_at)),
         "newest": first,
-    }))
+    });
+    Ok((preview, digest_of(&turns)))
+}
+
+/// A digest of which turns these are, whatever their order.
+fn digest_of(turns: &[&TargetedEpisode]) -> String {
+    let mut uids: Vec<String> = turns.iter().map(|turn| turn.turn_uid.to_string()).collect();
+    uids.sort_unstable();
+    let digest = Sha256::digest(uids.join("\n").as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Deletes what `target` names, for good.

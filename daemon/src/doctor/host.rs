@@ -110,7 +110,7 @@ fn started(command: &install::Command, shell: &str) -> Command {
 }
 
 /// Runs a command to its end, with `stdin` on its stdin. Whoever is no child of a person's shell is not guarded.
-fn run(mut command: Command, stdin: &str) -> Ran {
+pub(super) fn run(mut command: Command, stdin: &str) -> Ran {
     command
         .env_remove("REMEMBRANCER_GUARD")
         .stdin(Stdio::piped())

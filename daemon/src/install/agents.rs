@@ -58,7 +58,7 @@ impl<'a> Wanted<'a> {
     }
 
     /// The text of settings with it.
-    fn put(self, text: &str, format: Format, agent: Agent) -> Result<String, Problem> {
+    pub(super) fn put(self, text: &str, format: Format, agent: Agent) -> Result<String, Problem> {
         let with_hook = format.register(text, agent, self.hook)?;
         match (self.status_line, agent.registration().status_line) {
             (Some(command), Some(key)) if format == Format::Json => status_line::put(&with_hook, key, command),
@@ -82,8 +82,8 @@ pub(crate) fn status_line(folder: &Path, agent: Agent) -> Option<Result<StatusLi
     Some(status_line::standing(&text, registration.status_line?))
 }
 
-/// Takes everything of ours out of the settings of `agent`.
-fn without_ours(text: &str, format: Format, agent: Agent) -> Result<String, Problem> {
+/// Takes the hook and the status line out of the settings of `agent`.
+pub(super) fn without_ours(text: &str, format: Format, agent: Agent) -> Result<String, Problem> {
     let bare = format.unregister(text)?;
     match agent.registration().status_line {
         Some(key) if format == Format::Json => status_line::take_out(&bare, key),

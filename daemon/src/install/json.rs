@@ -1,6 +1,7 @@
 //! The hook in settings in JSON, comments and trailing commas allowed. The text comes in, the edited text goes out; comments, order,
 //! indentation, line ends and the entries of others stay.
 
+pub(super) mod servers;
 pub(super) mod status_line;
 
 use jsonc_parser::ParseOptions;

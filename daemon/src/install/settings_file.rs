@@ -198,6 +198,16 @@ impl Change {
         Self { folders, ..self }
     }
 
+    /// The change to another text still, or to no file; `None` where that is what the file holds.
+    pub(super) fn amended(self, after: Option<String>) -> Option<Self> {
+        (self.file.text != after).then_some(Self { after, ..self })
+    }
+
+    /// What the file held before the first change of ours; `None` where that was not kept.
+    pub(super) fn original(&self) -> Option<String> {
+        self.file.backup()
+    }
+
     /// The file's place, where its reader looks for it.
     pub(crate) fn path(&self) -> &Path {
         &self.file.path

@@ -1,6 +1,8 @@
 //! The hook in settings in TOML, as Codex has them: `[[hooks.EVENT]]` with a matcher, and `[[hooks.EVENT.hooks]]` with the handlers,
 //! or both written inline. The text comes in, the edited text goes out; comments, order and the entries of others stay.
 
+pub(super) mod servers;
+
 use remembrancer_hooks::Agent;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
 

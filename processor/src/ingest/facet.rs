@@ -187,9 +187,19 @@ pub(crate) fn is_own_command(whole: &str) -> bool {
             .any(|part| OWN.contains(&program(part)))
 }
 
-/// Whether a tool is ours: one of the MCP server `remembrancer`.
+/// The name under which our MCP server is registered.
+const OWN_SERVER: &str = "remembrancer";
+
+/// Whether a tool is ours: one of the MCP server `remembrancer`, by the name that a host makes of the server's and the tool's:
+/// `mcp__remembrancer__search`, `mcp_remembrancer_search`, `remembrancer-search`, `mcp__plugin_remembrancer_remembrancer__search`.
 pub(crate) fn is_own_tool(name: &str) -> bool {
-    name.starts_with("mcp__") && name.contains("remembrancer")
+    let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric());
+    name.len() > OWN_SERVER.len() && parts.any(|part| part.eq_ignore_ascii_case(OWN_SERVER))
+}
+
+/// Whether it is ours where a host tells the server beside the tool.
+pub(crate) fn is_own_server(server: &str) -> bool {
+    server.trim().eq_ignore_ascii_case(OWN_SERVER)
 }
 
 /// What the host says when a call was not made as it should be: nothing that a person wants to be reminded of.

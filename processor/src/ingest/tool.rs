@@ -115,6 +115,12 @@ wire_struct! {
         "working_directory" => working_directory: Text<'a>,
         /// A subagent's task.
         "prompt" => prompt: Text<'a>,
+        /// The MCP server whose tool a general tool is to call, by all names that agents give it.
+        "server" => server: Text<'a>,
+        "serverName" => server_camel: Text<'a>,
+        "server_name" => server_name: Text<'a>,
+        "mcpServerName" => mcp_server: Text<'a>,
+        "ServerName" => server_pascal: Text<'a>,
     }
 }
 
@@ -151,7 +157,7 @@ impl Arguments<'_> {
         let patched: Vec<&str> = patch.map(patched_files).unwrap_or_default();
         // `write_stdin` and `todo_write` change no file.
         let edits = is_changing(tool) && self.named_files().next().is_some();
-        let call = if facet::is_own_tool(tool) {
+        let call = if facet::is_own_tool(tool) || self.names_our_server() {
             Call::Own
         } else if !patched.is_empty() || edits && command != VIEW {
             Call::Change
@@ -162,6 +168,18 @@ impl Arguments<'_> {
         };
         call.touch(open, at, tool, self.named_files().chain(patched));
         call
+    }
+
+    /// Whether a general tool, as `CallMcpTool` or `use_mcp_tool`, is to call one of ours.
+    fn names_our_server(&self) -> bool {
+        let servers = [
+            &self.server,
+            &self.server_camel,
+            &self.server_name,
+            &self.mcp_server,
+            &self.server_pascal,
+        ];
+        servers.into_iter().any(|server| facet::is_own_server(server.as_str()))
     }
 
     fn shell_command(&self) -> Cow<'_, str> {

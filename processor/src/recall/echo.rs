@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn both_prefaces_begin_alike() {
+    fn all_prefaces_begin_alike() {
         for preface in super::super::recollection::PREFACES {
             assert!(preface.starts_with(PREFACE_BEGINS), "{preface}");
         }

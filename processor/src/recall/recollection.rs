@@ -67,7 +67,7 @@ const STANDING_PREFACE: &str = "Notes from this user's earlier sessions in this 
      what they say, since it may be out of date.";
 
 #[cfg(test)]
-pub(super) const PREFACES: [&str; 2] = [PREFACE, STANDING_PREFACE];
+pub(super) const PREFACES: [&str; 3] = [PREFACE, STANDING_PREFACE, super::fenced::TOOL_PREFACE];
 
 const NOTHING_STANDING: &str = "Remembrancer keeps notes from earlier sessions in this project here, and has none now.";
 

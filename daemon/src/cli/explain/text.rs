@@ -17,14 +17,19 @@ const INDENT: usize = 2;
 
 /// Prints it.
 pub(super) fn print(explanation: &Explanation, columns: usize) {
+    for line in lines(explanation, columns) {
+        say!("{line}");
+    }
+}
+
+/// Its lines, none of them wider than so many columns, but for a word that is.
+pub(crate) fn lines(explanation: &Explanation, columns: usize) -> Vec<String> {
     let mut page = Page {
         lines: Vec::new(),
         columns,
     };
     page.explanation(explanation);
-    for line in page.lines {
-        say!("{line}");
-    }
+    page.lines
 }
 
 /// What is to be printed, line by line.

@@ -82,6 +82,22 @@ fn tc_18_our_own_commands_are_known(#[case] command: &str, #[case] expected: boo
 }
 
 #[rstest]
+#[case::claude_code("mcp__remembrancer__search", true)]
+#[case::of_the_plugin("mcp__plugin_remembrancer_remembrancer__forget", true)]
+#[case::gemini("mcp_remembrancer_show", true)]
+#[case::copilot("remembrancer-timeline", true)]
+#[case::goose("remembrancer__remember", true)]
+#[case::opencode("remembrancer_explain", true)]
+#[case::with_a_slash("remembrancer/search", true)]
+#[case::another("mcp__filesystem__search", false)]
+#[case::like_ours("mcp__remembrancers__search", false)]
+#[case::no_tool("remembrancer", false)]
+#[case::built_in("search", false)]
+fn tc_18_our_own_tools_are_known_by_every_host_s_name_for_them(#[case] name: &str, #[case] expected: bool) {
+    assert_eq!(is_own_tool(name), expected);
+}
+
+#[rstest]
 #[case::compiler(
     "Exit code 101\n   Compiling app\nwarning: unused\nerror[E0382]: borrow of moved value: `x`\n  --> src/a.rs",
     Some("error[E0382]: borrow of moved value: `x`")

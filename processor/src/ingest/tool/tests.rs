@@ -39,6 +39,9 @@ fn touched(calls: &[(&str, Value, bool, &str)]) -> (Facets, bool, bool) {
 #[case::nothing("think", json!({"thought": "hm"}), &[], &[])]
 #[case::odd("shell", json!([1, 2]), &[], &[])]
 #[case::ours("shell", json!({"command": "remembrancer recall x"}), &[], &[])]
+#[case::our_server("mcp__remembrancer__show", json!({"path": "/a"}), &[], &[])]
+#[case::our_server_by_its_name("CallMcpTool", json!({"server": "remembrancer", "toolName": "show", "path": "/a"}), &[], &[])]
+#[case::our_server_as_of_cline("search", json!({"serverName": "remembrancer", "file": "/a"}), &[], &[])]
 fn what_a_call_names_is_kept(#[case] tool: &str, #[case] arguments: Value, #[case] files: &[&str], #[case] commands: &[&str]) {
     let (facets, ..) = touched(&[(tool, arguments, false, "")]);
     let mut found = facets.files.clone();

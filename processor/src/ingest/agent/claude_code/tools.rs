@@ -22,7 +22,7 @@ const REPLY_CAP: usize = 2 * 1024;
 pub(super) fn call(open: &mut OpenTurn, at: UnixMillis, block: &Block<'_>) {
     let name = block.name.as_str();
     let input = &block.input;
-    let call = if facet::is_own_tool(name) {
+    let call = if facet::is_own_tool(name) || facet::is_own_server(input.server.as_str()) {
         Call::Own
     } else {
         match name {

@@ -97,6 +97,8 @@ wire_struct! {
         "command" => command: Text<'a>,
         /// Of `ExitPlanMode`.
         "plan" => plan: Text<'a>,
+        /// Of the tools that read resources of an MCP server.
+        "server" => server: Text<'a>,
     }
 }
 
