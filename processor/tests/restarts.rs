@@ -1,12 +1,15 @@
 //! A restart at any byte gives what reading at once gives, where records take over time, session, folder and branch from those before
-//! them; with the state that is stored beside the position.
+//! them, and where one says something of the turn before and begins the next; with the state that is stored beside the position.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use remembrancer_processor::ingest::{Agent, ResumePoint, SourceInfo, SourceReader, Turn};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use remembrancer_processor::ingest::{Agent, ResumePoint, Shape, SourceInfo, SourceReader, Turn};
 use remembrancer_schema::UnixMillis;
 use rstest::rstest;
+use serde_json::Value;
 
 /// When the file was last written, which is no record's time.
 const MODIFIED: UnixMillis = UnixMillis(1_700_000_000_000);
@@ -89,6 +92,25 @@ fn from_start(info: &SourceInfo) -> SourceReader {
     r#"{"type":"user","uuid":"2","sessionId":"two","message":{"parts":[{"text":"and how?"}]}}"#,
     r#"{"type":"user","uuid":"3","message":{"parts":[{"text":"and when?"}]}}"#,
 ], 3)]
+#[case::a_prompt_behind_a_call("cursor", "/h/projects/srv-shop/agent-transcripts/one.jsonl", &[
+    r#"{"role":"user","message":{"content":[{"type":"text","text":"<user_query>why?</user_query>"}]}}"#,
+    r#"{"role":"assistant","message":{"content":[{"type":"text","text":"It rounds in the basket."}]}}"#,
+    r#"{"role":"user","message":{"content":[{"type":"text","text":"and how?"},{"type":"tool_use","name":"Shell","input":{"command":"make"}}]}}"#,
+    r#"{"role":"assistant","message":{"content":[{"type":"text","text":"It rounds up, and twice."}]}}"#,
+    r#"{"role":"user","message":{"content":[{"type":"text","text":"and when?"}]}}"#,
+], 3)]
+#[case::a_prompt_behind_a_result("droid", "/f/sessions/-srv-shop/one.jsonl", &[
+    r#"{"type":"session_start","id":"one","cwd":"/srv/shop"}"#,
+    r#"{"type":"message","id":"1","message":{"role":"user","content":[{"type":"text","text":"why?"}]}}"#,
+    r#"{"type":"message","id":"2","message":{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"Execute","input":{"command":"make"}}]}}"#,
+    r#"{"type":"message","id":"3","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","is_error":true,"content":"error: no rule"},{"type":"text","text":"stop, and how?"}]}}"#,
+    r#"{"type":"message","id":"4","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"done"},{"type":"text","text":"and when?"}]}}"#,
+    r#"{"type":"message","id":"5","message":{"role":"assistant","content":[{"type":"text","text":"At noon, as it was."}]}}"#,
+], 3)]
+#[case::a_prompt_behind_a_call_without_a_turn("cursor", "/h/projects/srv-shop/agent-transcripts/one.jsonl", &[
+    r#"{"role":"user","message":{"content":[{"type":"tool_use","name":"Shell","input":{"command":"make"}},{"type":"text","text":"and how?"}]}}"#,
+    r#"{"role":"user","message":{"content":[{"type":"text","text":"and when?"}]}}"#,
+], 3)]
 #[case::a_session_id_without_bounds("pi", "/p/sessions/x_one.jsonl", &[
     r#"{"type":"session","id":"one","cwd":"/srv/shop","timestamp":"2026-03-01T10:00:00Z"}"#,
     r#"{"type":"message","id":"1","message":{"role":"user","content":"why does it round twice?"}}"#,
@@ -104,24 +126,103 @@ fn a_restart_at_any_byte_gives_what_reading_at_once_gives(
     let info = info(agent, path);
     // A name that is longer than a state may be.
     let content = (lines.join("\n") + "\n").replace("LONG", &"x".repeat(20_000));
-    let (whole, end, state) = read(from_start(&info), content.as_bytes());
-    assert_eq!(whole.len(), turns, "{whole:#?}");
     let step = if content.len() > 10_000 { 101 } else { 1 };
-    for cut in (0..=content.len()).step_by(step) {
-        let (mut found, from, carried) = read(from_start(&info), &content.as_bytes()[..cut]);
-        let reader = if let Some(carried) = &carried {
-            SourceReader::resume(&info, from, carried).expect("a state that was written is read")
-        } else {
-            assert_eq!(from, ResumePoint::default(), "what can't be carried is read from the start");
-            from_start(&info)
-        };
-        let rest = &content.as_bytes()[from.offset.0 as usize..];
-        let (again, again_end, again_state) = read(reader, rest);
+    let cuts = (0..=content.len()).step_by(step);
+    let whole = check(&info, &content, cuts);
+    assert_eq!(whole.len(), turns, "{whole:#?}");
+}
+
+/// A reader that begins where another left off.
+fn resumed(info: &SourceInfo, from: ResumePoint, carried: Option<&str>) -> SourceReader {
+    if let Some(carried) = carried {
+        return SourceReader::resume(info, from, carried).expect("a state that was written is read");
+    }
+    assert_eq!(from, ResumePoint::default(), "what can't be carried is read from the start");
+    from_start(info)
+}
+
+/// A restart at any of these places gives the turns that reading at once gives, which are returned.
+fn check(info: &SourceInfo, content: &str, cuts: impl Iterator<Item = usize>) -> BTreeMap<u32, Turn> {
+    let content = content.as_bytes();
+    let (whole, end, state) = read(from_start(info), content);
+    for cut in cuts {
+        let (mut found, from, carried) = read(from_start(info), &content[..cut]);
+        let rest = &content[from.offset.0 as usize..];
+        let (again, again_end, again_state) = read(resumed(info, from, carried.as_deref()), rest);
         found.extend(again);
         assert_eq!(found, whole, "at {cut}, from {from:?} with {carried:?}");
         if !rest.is_empty() {
             assert_eq!((again_end, &again_state), (end, &state), "at {cut}, from {from:?}");
         }
+    }
+    whole
+}
+
+/// The lines of every fixture that is read line by line, with what they are lines of.
+fn fixtures() -> Vec<(SourceInfo, Vec<Value>)> {
+    let mut fixtures = Vec::new();
+    for agent in Agent::ALL.iter().copied() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures/agents")
+            .join(agent.id());
+        for path in files_below(&folder)
+            .iter()
+            .filter(|path| agent.shape(path) == Some(Shape::Lines))
+        {
+            let text = fs_err::read_to_string(path).expect("a fixture");
+            let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+            if !lines.is_empty() {
+                fixtures.push((agent.source(path, MODIFIED, &|_| None), lines));
+            }
+        }
+    }
+    fixtures
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs_err::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    let below = |path: PathBuf| if path.is_dir() { files_below(&path) } else { vec![path] };
+    paths.into_iter().flat_map(below).collect()
+}
+
+/// A record that holds what two hold: of lists both, of all else the first.
+fn joined(first: &Value, second: &Value) -> Value {
+    match (first, second) {
+        (Value::Object(first), Value::Object(second)) => {
+            let mut all = second.clone();
+            for (key, value) in first {
+                let value = second.get(key).map_or_else(|| value.clone(), |other| joined(value, other));
+                all.insert(key.clone(), value);
+            }
+            Value::Object(all)
+        }
+        (Value::Array(first), Value::Array(second)) => first.iter().chain(second).cloned().collect(),
+        _ => first.clone(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn a_restart_between_any_records_gives_what_reading_at_once_gives(
+        fixture in any::<Index>(),
+        records in prop::collection::vec((any::<Index>(), prop::option::of(any::<Index>())), 2..9),
+    ) {
+        static FIXTURES: std::sync::LazyLock<Vec<(SourceInfo, Vec<Value>)>> = std::sync::LazyLock::new(fixtures);
+        let (info, lines) = fixture.get(FIXTURES.as_slice());
+        let record = |(one, other): &(Index, Option<Index>)| match other {
+            Some(other) => joined(one.get(lines), other.get(lines)),
+            None => one.get(lines).clone(),
+        };
+        let lines: Vec<String> = records.iter().map(|records| format!("{}\n", record(records))).collect();
+        let ends = lines.iter().scan(0, |end, line| {
+            *end += line.len();
+            Some(*end)
+        });
+        check(info, &lines.concat(), ends);
     }
 }
 

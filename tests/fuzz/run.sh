@@ -13,6 +13,9 @@ cargo run --quiet --locked -p remembrancer-tests --manifest-path "$here/../../Ca
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd "$here/fuzz_targets" && ls | sed 's/\.rs$//')
 
+# Databases are made anew for every run: in memory, where the system has such a folder.
+[ -w /dev/shm ] && export TMPDIR=${TMPDIR:-/dev/shm}
+
 fuzz() {
   local target=$1 log="$folder/$1.log" status=held
   mkdir -p "$folder/artifacts/$target"

@@ -41,6 +41,8 @@ pub(crate) struct OpenTurn {
     /// Commands that failed, and whether something was changed since.
     failing: Vec<(String, bool)>,
     replay_from: Replay,
+    /// The record that told something of it last, but for the one that opened it.
+    told_in: Option<ByteOffset>,
     /// Read but never given: warm-ups.
     discard: bool,
     dirty: bool,
@@ -87,8 +89,8 @@ pub(crate) struct Assembler {
     pub(crate) carried: Carried,
     /// The record being read, and what was carried to it.
     record: Replay,
-    /// The last record that repeated the prompt of the open turn, and from where that turn must be read again.
-    repeated: Option<(ByteOffset, Replay)>,
+    /// The last record that said something of a turn which was open before it, and from where that turn must be read again.
+    entangled: Option<(ByteOffset, Replay)>,
     pub(crate) problems: Vec<LineProblem>,
     pub(crate) records: u64,
     /// Lines in which data was dropped.
@@ -117,7 +119,7 @@ impl Assembler {
                 point: from,
                 carried: Carried::default(),
             },
-            repeated: None,
+            entangled: None,
             problems: Vec::new(),
             records: 0,
             shortened: 0,
@@ -186,18 +188,37 @@ impl Assembler {
             let untouched = open.turn.steps.is_empty() && open.turn.carried_summary.is_none();
             let repeats = untouched && open.spelling == spelling(&prompt);
             let same_record = !place.id.is_empty() && !open.is_new(place.id);
+            let replay_from = open.replay_from.clone();
             if repeats || same_record {
-                self.repeated = Some((place.start.offset, open.replay_from.clone()));
+                self.entangle(replay_from);
                 return;
+            }
+            if open.told_in == Some(self.record.point.offset) {
+                self.entangle(replay_from);
             }
         }
         self.close_all();
         let mut open = self.begin(place, origin, prompt, discard);
-        // Read from here alone, the repetition before it in this record would be a turn of its own.
-        if let Some((_, replay_from)) = self.repeated.as_ref().filter(|(record, _)| *record == place.start.offset) {
+        // Read from here alone, what this record says of the turn before would be a turn of its own.
+        if let Some((_, replay_from)) = self
+            .entangled
+            .as_ref()
+            .filter(|(record, _)| *record == self.record.point.offset)
+        {
             open.replay_from = replay_from.clone();
         }
         self.main = Some(open);
+    }
+
+    /// Notes that the record being read says something of a turn that must be read from `replay_from` on: a turn that begins in this
+    /// record, too, must be read from there.
+    fn entangle(&mut self, replay_from: Replay) {
+        let record = self.record.point.offset;
+        let earliest = self
+            .entangled
+            .take()
+            .filter(|(known, earlier)| *known == record && earlier.point.offset <= replay_from.point.offset);
+        self.entangled = earliest.or(Some((record, replay_from)));
     }
 
     /// Opens a turn in the main thread whose prompt was noted in the midst of the turn before it: a restart must read
@@ -215,7 +236,8 @@ impl Assembler {
         if let Some(open) = self.side.get_mut(thread)
             && !open.is_new(place.id)
         {
-            return;
+            let replay_from = open.replay_from.clone();
+            return self.entangle(replay_from);
         }
         let mut open = self.begin(place, Origin::Subagent, prompt, discard);
         if let Some(old) = self.side.remove(thread) {
@@ -235,6 +257,7 @@ impl Assembler {
             self.main = Some(open);
         }
         let open = self.main.as_mut().expect("invariant: the main turn was just opened");
+        open.told_in = Some(self.record.point.offset);
         open.dirty |= place.fill_in(&mut open.turn);
         open
     }
@@ -373,6 +396,7 @@ impl Assembler {
             calls: HashMap::new(),
             failing: Vec::new(),
             replay_from: place.replay.unwrap_or(&self.record).clone(),
+            told_in: None,
             discard,
             dirty: true,
             seen: HashSet::from([short_hash(place.id)]),

@@ -8,7 +8,9 @@
 //! be there for it to match, and a check of what it found. One pass over the text finds which fixed strings occur ([`search`]); only
 //! their rules run, so that ordinary text costs one scan. Redacting twice changes nothing.
 
+mod alphabet;
 mod columns;
+mod engine;
 mod everyday;
 mod folder;
 mod judge;
@@ -26,12 +28,14 @@ use std::borrow::Cow;
 
 use remembrancer_schema::RedactionRules;
 
+use engine::Kept;
 pub use folder::redact_folder;
 use private::spans;
 pub(crate) use private::{after_cut_span, redact_private_across, redact_private_after};
+use search::{Present, Sought};
 pub use stored::{redact_episode, redact_stored};
 pub use suspects::{Kinds, Suspects, suspects};
-use view::View;
+use view::{Cut, View};
 
 use super::text;
 
@@ -81,11 +85,23 @@ fn redact_view(mut view: View<'_>) -> Cow<'_, str> {
     // First, since what is private may hold anything.
     let (private, _) = spans(view.text(), 0);
     view.take_out(&private);
-    for rule in search::present(view.text()) {
-        let secrets = rule.secrets(view.text());
-        view.take_out(&secrets);
+    let mut present = search::present(view.text()).peekable();
+    if present.peek().is_some() {
+        search::with_kept(|kept| {
+            while let Some(secrets) = next_found(&mut present, view.text(), kept) {
+                view.take_out(&secrets);
+            }
+        });
     }
     view.restored()
+}
+
+/// What the next of the rules finds that finds something.
+fn next_found(rules: &mut impl Iterator<Item = Present>, text: &str, kept: &mut Kept) -> Option<Vec<Cut>> {
+    let sought = Sought::new(text);
+    rules
+        .map(|rule| rule.secrets(&sought, kept))
+        .find(|secrets| !secrets.is_empty())
 }
 
 /// The head of `text`, redacted, with at least `bytes` bytes of it seen: what is cut to `bytes` then holds no part of a
@@ -114,5 +130,7 @@ mod corpus;
 mod cuts;
 #[cfg(any(test, feature = "testing"))]
 pub(in crate::ingest) mod examples;
+#[cfg(test)]
+mod oracle;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,9 @@
 //! A small mutator for the stable test: the changes that libFuzzer makes, drawn from a seed, without its guidance.
 
+use std::ops::Range;
+
+use serde_json::Value;
+
 use super::input::Dice;
 
 /// What is put into inputs: the words that the tested formats turn on, in libFuzzer's syntax.
@@ -37,7 +41,7 @@ impl Mutator {
     fn change(&mut self, input: &mut Vec<u8>, seeds: &[Vec<u8>]) {
         let at = self.dice.below(input.len() + 1);
         let end = (at + self.length()).min(input.len());
-        match self.dice.below(8) {
+        match self.dice.below(9) {
             0 => input.truncate(at),
             1 => drop(input.drain(at..end)),
             2 => {
@@ -56,7 +60,8 @@ impl Mutator {
                 let piece = other[from..(from + self.length()).min(other.len())].to_vec();
                 drop(input.splice(at..at, piece));
             }
-            6 => {
+            6 => self.join_records(input, seeds),
+            7 => {
                 let byte = self.dice.next() as u8;
                 let times = self.length();
                 drop(input.splice(at..at, std::iter::repeat_n(byte, times)));
@@ -69,10 +74,48 @@ impl Mutator {
         }
     }
 
+    /// Makes of a record in a line of JSON one that holds what one of another input holds, too: what no change of single bytes comes to.
+    fn join_records(&mut self, input: &mut Vec<u8>, seeds: &[Vec<u8>]) {
+        let other = self.dice.pick(seeds);
+        let (Some((range, mut record)), Some((_, second))) = (self.record(input), self.record(other)) else {
+            return;
+        };
+        join(&mut record, second);
+        drop(input.splice(range, record.to_string().into_bytes()));
+    }
+
+    /// A line that is a record, and where it stands.
+    fn record(&mut self, input: &[u8]) -> Option<(Range<usize>, Value)> {
+        let from = self.dice.below(input.len() + 1);
+        let end_of_line = |from: usize| input[from..].iter().position(|byte| *byte == b'\n').map(|bytes| from + bytes);
+        let begins = end_of_line(from).map_or(0, |end| end + 1);
+        // The first byte of a parser's input says of which sort it is.
+        let begins = begins + input[begins..].iter().position(|byte| *byte == b'{')?;
+        let end = end_of_line(begins).unwrap_or(input.len());
+        let record: Value = serde_json::from_slice(&input[begins..end]).ok()?;
+        record.is_object().then_some((begins..end, record))
+    }
+
     /// How much is changed at once: mostly little.
     fn length(&mut self) -> usize {
         let most = *self.dice.pick(&[1, 4, 16, 64, 1_000]);
         1 + self.dice.below(most)
+    }
+}
+
+/// Adds to `record` what `other` holds: of lists all, of all else what it has none of.
+fn join(record: &mut Value, other: Value) {
+    match (record, other) {
+        (Value::Object(record), Value::Object(other)) => {
+            for (key, value) in other {
+                match record.get_mut(&key) {
+                    Some(known) => join(known, value),
+                    None => drop(record.insert(key, value)),
+                }
+            }
+        }
+        (Value::Array(record), Value::Array(other)) => record.extend(other),
+        _ => {}
     }
 }
 
@@ -101,6 +144,24 @@ fn word(line: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_records_become_one() {
+        let mut record = serde_json::json!({"role": "user", "content": [1], "inner": {"a": 1}});
+        join(
+            &mut record,
+            serde_json::json!({"role": "agent", "content": [2], "inner": {"b": 2}}),
+        );
+        let expected = serde_json::json!({"role": "user", "content": [1, 2], "inner": {"a": 1, "b": 2}});
+        assert_eq!(record, expected);
+        let seeds = [b"\0{\"a\":[1]}\n{\"a\":[2]}\n".to_vec()];
+        let mut input = seeds[0].clone();
+        Mutator::new("").join_records(&mut input, &seeds);
+        assert!(
+            input.starts_with(b"\0{\"a\":[") && input.ends_with(b"}\n") && input != seeds[0],
+            "{input:?}"
+        );
+    }
 
     #[test]
     fn a_course_follows_from_its_name_and_every_word_is_read() {

@@ -34,7 +34,7 @@ pub fn of(name: &str) -> Vec<Vec<u8>> {
     match name {
         "line" => lines(),
         "json" => json(),
-        "redact" => owned(REDACT),
+        "redact" => redact(),
         "cutter" => cutter(),
         "query" => owned(PROMPTS),
         "recollection" => recollection(),
@@ -111,8 +111,23 @@ const REDACT: &[&str] = &[
     "postgres://app:pw@db:5432/app mysql -u root -p x, machine h login l password p",
     "a token of [redacted:jwt] and a [redacted:private] span: token: [redacted:assignment]",
     "密码是 abc1x 和 токен, пароль: abc12",
+    "kind: Secret\nmetadata:\n  name: shop\ndata:\n  password: \n\"kind\": \"Secret\", \"data\": {\"a\": \"b\"}",
+    "echo 'x' | sudo -S make; sudo -S make <<< 'x'; docker login -u ada -p x; sshpass -p x ssh h; redis-cli -a x",
+    "| user | password | api key |\n|---|---|---|\n| ada | x | y |\nname;passwd\nada;x\n",
+    "seed phrase: a b c\npass phrase is one two\n$2b$10$ $6$ {SSHA} pbkdf2:sha256:1$a$b login('ada', 'x') <token>x</token>",
     "const token = await getToken(userId); // secret_name: \"shop-tls-2\"",
 ];
+
+/// Texts without a secret: those above, and each of them with escapes or letters of other scripts in it.
+fn redact() -> Vec<Vec<u8>> {
+    let mut seeds = owned(REDACT);
+    let changes: [(&str, &str); 3] = [("=", "%3D"), (" ", "\u{a0}"), ("s", "\u{17f}")];
+    for (number, text) in REDACT.iter().enumerate() {
+        let (from, to) = changes[number % changes.len()];
+        seeds.push(text.replace(from, to).into_bytes());
+    }
+    seeds
+}
 
 /// Prompts.
 const PROMPTS: &[&str] = &[
@@ -184,8 +199,14 @@ fn wire() -> Vec<Vec<u8>> {
         r#"{"v":1,"ok":false,"error":"no such episode"}"#,
     ]);
     seeds.extend(Request::Ping.to_line().ok());
+    // Whatever the protocol's description shows.
+    let shown = PROTOCOL.lines().filter(|line| line.starts_with('{'));
+    seeds.extend(shown.map(|line| line.as_bytes().to_vec()));
     seeds
 }
+
+/// What hooks and daemon say to each other, with a line of each kind.
+const PROTOCOL: &str = include_str!("../../../hooks/PROTOCOL.md");
 
 fn payloads() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
@@ -260,6 +281,8 @@ fn databases() -> Vec<Vec<u8>> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("made.db");
         let writer = ForeignWriter::open(&path);
+        // In the smallest pages, so that a changed byte is seldom one that nothing is read from, and no seed longer than inputs may be.
+        writer.run("PRAGMA page_size = 512");
         writer.run(&fs_err::read_to_string(script).expect("a fixture"));
         // The last connection folds a log in.
         drop(writer);

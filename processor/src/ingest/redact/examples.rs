@@ -64,6 +64,13 @@ pub(in crate::ingest) fn secrets() -> Vec<(&'static str, String, Vec<String>)> {
     all().iter().filter_map(of_rule).collect()
 }
 
+/// Every text of the table.
+#[cfg(test)]
+pub(super) fn texts() -> Vec<String> {
+    let of_rule = |example: &'static Example| example.positives.iter().chain(example.negatives);
+    all().into_iter().flat_map(of_rule).map(|text| filled(text).0).collect()
+}
+
 /// The classes of characters: letter, characters, and what people call them.
 const CLASSES: &[(char, &str, &str)] = &[
     (

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::judge::{Found, is_given, mixes_letters_and_digits};
 use super::redact;
-use super::search::{is_placeholder, present};
+use super::search::{Sought, is_placeholder, present, with_kept};
 
 /// How many of each kind, by the name that a placeholder would have.
 pub type Kinds = BTreeMap<String, u64>;
@@ -77,8 +77,9 @@ fn added(before: &Kinds, after: &Kinds) -> Kinds {
 /// What rules meet in a text that holds nothing more for them to take out. One place counts once, whatever meets it.
 fn nearly(text: &str) -> Kinds {
     let (mut seen, mut kinds) = (BTreeSet::new(), Kinds::new());
+    let sought = Sought::new(text);
     for rule in present(text) {
-        for place in rule.let_pass(text) {
+        for place in with_kept(|kept| rule.let_pass(&sought, kept)) {
             if is_nearly(&text[place.clone()]) && seen.insert(place.start) {
                 *kinds.entry(rule.kind().to_owned()).or_default() += 1;
             }
