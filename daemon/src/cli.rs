@@ -31,6 +31,7 @@ mod run;
 mod samples;
 mod search;
 pub(crate) mod selection;
+mod serve;
 mod show;
 mod stats;
 mod status;
@@ -109,6 +110,8 @@ enum Command {
     Stats(stats::StatsArguments),
     /// Look for what you may want to mend: copies, secrets, what is never of use, what takes the room.
     Audit(audit::AuditArguments),
+    /// Serve the memory as a page for your browser, on this machine alone.
+    Serve(serve::ServeArguments),
     /// Show what the daemon has logged.
     Logs(logs::LogsArguments),
     /// Show the settings and where they come from, check them, or edit them.
@@ -206,6 +209,7 @@ fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
         Command::Status(arguments) => status::run(&arguments, &surroundings),
         Command::Stats(arguments) => stats::run(&arguments, &surroundings),
         Command::Audit(arguments) => audit::run(&arguments, &surroundings),
+        Command::Serve(arguments) => serve::run(&arguments, surroundings),
         Command::Logs(arguments) => logs::run(&arguments, &surroundings),
         Command::Config(arguments) => config::run(&arguments, None),
         Command::Doctor(arguments) => doctor::run(&arguments, &surroundings),

@@ -89,8 +89,30 @@ pub struct Config {
     pub retention: Bounds,
     /// The backups that the daemon makes by itself.
     pub backup: BackupSettings,
+    /// The page that is looked at in a browser.
+    pub page: PageSettings,
     /// The log filter.
     pub log_level: String,
+}
+
+/// Where the page is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageSettings {
+    /// Whether the daemon serves it itself, and where.
+    pub serve: PageServing,
+    /// The port of the loopback address, for the daemon and for `remembrancer serve`; `None` takes one that is free.
+    pub port: Option<u16>,
+}
+
+/// Where the daemon serves the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageServing {
+    /// Nowhere.
+    Off,
+    /// At a unix socket beside its own.
+    Socket,
+    /// At a port of the loopback address.
+    Port,
 }
 
 /// The backups that the daemon makes by itself.
@@ -213,6 +235,8 @@ mod tests {
     #[case::level("[log]\nlevel = \"lod\"\n", "log.level = lod: choose one of")]
     #[case::backups_kept("[backup]\nkeep = 1000\n", "backup.keep = 1000: choose 0 to 100")]
     #[case::backups_too_often("[backup]\nevery = \"1ms\"\n", "backup.every = 1ms: choose between 1s and 720h")]
+    #[case::page("[page]\nserve = \"yes\"\n", "config.toml:2: page.serve = yes: choose off, socket or port")]
+    #[case::port("[page]\nport = 80\n", "config.toml:2: page.port = 80: choose 1024 to 65535")]
     #[case::blend("[reranker]\nblend = \"best\"\n", "reranker.blend = best: choose position or fused-score")]
     #[case::reranker_key("[reranker]\nmodel = \"x\"\n", "config.toml:2: unknown field `model`")]
     #[case::cosine("[gate]\nsame_topic_cosine = 2.0\n", "a cosine lies between")]

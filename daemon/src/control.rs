@@ -2,6 +2,7 @@
 //! a [`Reader`] or a [`Writer`] that gives JSON, used by the daemon's server and, where no daemon runs, by the command
 //! line itself.
 
+mod around;
 mod audit;
 mod came_from;
 mod explain;
@@ -27,6 +28,7 @@ use serde_json::{Value, json};
 
 use crate::{backups, drift, recovery};
 
+pub(crate) use around::around;
 pub(crate) use audit::audit;
 pub(crate) use explain::{explain, explain_now, explanations, recall_of};
 pub(crate) use forget::{forget, forget_preview, forget_target};

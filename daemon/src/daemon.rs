@@ -20,7 +20,7 @@ use crate::backups::Backups;
 use crate::changes::{Changes, Lookout};
 use crate::clock;
 use crate::codes::SharedCodes;
-use crate::config::Config;
+use crate::config::{Config, PageServing, PageSettings};
 use crate::control;
 use crate::conversations::Conversations;
 use crate::counts::Count;
@@ -33,6 +33,7 @@ use crate::ingest_task::{Ingest, IngestSetup};
 use crate::instructions::{Due, Refresher};
 use crate::mailbox::Mailbox;
 use crate::operations::Operations;
+use crate::page::{At, Memory, OF_DAEMON, Page};
 use crate::politeness::Politeness;
 use crate::presence::Presence;
 use crate::progress::Progress;
@@ -83,7 +84,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     let (socket, backoff_file) = (setup.socket.clone(), setup.places.backoff_file());
     let database = setup.places.database_file();
     let recollections = setup.places.recollections_dir();
-    let candidates = setup.places.socket_candidates();
+    let (candidates, places, wanted_page) = (setup.places.socket_candidates(), setup.places.clone(), setup.config.page);
     let Some(opened) = Opened::unless_stopped(&setup.places, &shutdown).await? else {
         socket.remove();
         tracing::info!("stopped before the store was open");
@@ -134,6 +135,9 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     );
     let presence = Presence::new(socket.clone(), candidates, database, sender)?;
     tasks.spawn("presence", presence.run(shutdown.clone()));
+    if let Some(page) = page_of(wanted_page, &places, &operations).await {
+        tasks.spawn("page", finish(page.serve(shutdown.clone())));
+    }
     tasks.spawn("server", server::serve(listener, orders, operations, shutdown));
     tracing::info!(socket = %socket.path().display(), "ready");
     // A hook that met a silent daemon keeps still for a while: this one answers.
@@ -152,6 +156,26 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     anyhow::ensure!(is_well, "a thread panicked; see the log above");
     tracing::info!("stopped");
     Ok(())
+}
+
+/// The page, where the settings want the daemon to serve it. Where that can't be, the daemon does without: prompts come first.
+async fn page_of(wanted: PageSettings, places: &Places, operations: &Arc<Operations>) -> Option<Page> {
+    let at = match wanted.serve {
+        PageServing::Off => return None,
+        PageServing::Socket => At::socket(&places.socket_candidates(), places.uid()),
+        PageServing::Port => At::port(wanted.port, false).await,
+    };
+    let made = at.and_then(|at| Page::new(at, Memory::Own(Arc::clone(operations)), &places.state_dir(), OF_DAEMON));
+    match made {
+        Ok(page) => {
+            tracing::info!(token = %page.token_file().display(), "the page is served; `remembrancer serve` tells its address");
+            Some(page)
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the page can't be served; the daemon goes on without it");
+            None
+        }
+    }
 }
 
 /// The store, open, and what the parts begin from.

@@ -41,6 +41,7 @@ mod mailbox;
 mod mcp;
 mod mending;
 mod operations;
+mod page;
 mod paths;
 mod percentile;
 mod plural;

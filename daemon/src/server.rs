@@ -202,7 +202,7 @@ async fn converse(stream: Stream, house: &House, ticket: &Ticket, received_ns: u
 }
 
 /// Whether the user at the other end is this one.
-fn is_admitted(peer: u32) -> bool {
+pub(crate) fn is_admitted(peer: u32) -> bool {
     peer == system::user_id()
 }
 

@@ -3,6 +3,7 @@
 
 mod files;
 mod process;
+mod random;
 pub(crate) mod service_manager;
 mod socket;
 mod terminal;
@@ -15,5 +16,6 @@ pub(crate) use process::{
     is_alive, kill_group, lead_a_group, leave_no_core_dumps, lower_this_thread, make_files_private, memory, standard_error,
     stands_still, stop_signal, terminate, user_id,
 };
+pub(crate) use random::fill_randomly;
 pub(crate) use socket::{HeldListener, Listener, Stream, has_left, is_answered, peer};
-pub(crate) use terminal::columns;
+pub(crate) use terminal::{OPENER, columns};

@@ -49,6 +49,7 @@ mod mcp_lines;
 mod opencode;
 mod packages;
 mod packaging;
+mod page;
 mod privacy;
 mod real_transcripts;
 mod redaction;

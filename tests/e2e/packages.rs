@@ -309,8 +309,9 @@ fn the_manual_is_whole_and_well_formed() {
     let commands = help.split_once("Commands:\n").unwrap().1.split("\n\n").next().unwrap();
     for command in commands
         .lines()
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help")
+        // What is indented by more goes on with the line before.
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|name| !name.is_empty() && *name != "help")
     {
         assert!(
             pages.contains(Path::new(&format!("remembrancer-{command}.1"))),

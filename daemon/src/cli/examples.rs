@@ -182,6 +182,14 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("restore", &[("remembrancer restore --latest", "with the daemon stopped")]),
+    ("mcp", &[("remembrancer mcp", "as a host starts it; it ends with its input")]),
+    (
+        "serve",
+        &[
+            ("remembrancer serve --open", "in your browser, until Ctrl-C"),
+            ("remembrancer serve --port 7878", "always on the same port"),
+        ],
+    ),
     (
         "completions",
         &[(

@@ -12,8 +12,8 @@ use remembrancer_processor::ingest::{Agent, redact};
 use remembrancer_processor::recall::{FLOOR, Floor, PROFILES, Profile, RecallSettings, ScopeRule};
 use remembrancer_processor::rerank::Blend;
 
-use super::file::{BackupTable, ConfigFile, GateTable, TranscriptsTable};
-use super::{BackupSettings, Config, ConfigError, Transcripts, place};
+use super::file::{BackupTable, ConfigFile, GateTable, PageTable, TranscriptsTable};
+use super::{BackupSettings, Config, ConfigError, PageServing, PageSettings, Transcripts, place};
 use crate::paths;
 use crate::retention::Bounds;
 use crate::roots::Root;
@@ -40,6 +40,9 @@ const LARGEST_SIZE: f64 = 1e15;
 /// How often a backup may be made, and how many may be kept.
 const BACKUPS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(720);
 const MOST_BACKUPS: usize = 100;
+
+/// The first port that a user may listen at.
+const FIRST_PORT: u16 = 1_024;
 
 /// Checks the settings of one file, laid over those that are shipped.
 pub(super) struct Check<'a> {
@@ -78,6 +81,7 @@ impl Check<'_> {
                 max_bytes: self.size(&set(file.retention.max_size))?,
             },
             backup: self.backup(&file.backup)?,
+            page: self.page(&file.page)?,
             log_level: self.log_level(set(file.log.level))?,
         })
     }
@@ -297,6 +301,25 @@ impl Check<'_> {
         Ok(BackupSettings {
             keep,
             every: self.duration("backup.every", &every, &BACKUPS, "1s and 720h")?,
+        })
+    }
+
+    fn page(&self, table: &PageTable) -> Result<PageSettings, ConfigError> {
+        let (serve, port) = (set(table.serve.as_deref()), set(table.port));
+        Ok(PageSettings {
+            serve: match serve {
+                "off" => PageServing::Off,
+                "socket" => PageServing::Socket,
+                "port" => PageServing::Port,
+                other => return Err(self.refuse("page.serve", other, "choose off, socket or port")),
+            },
+            port: match u16::try_from(port) {
+                Ok(0) => None,
+                Ok(port @ FIRST_PORT..) => Some(port),
+                Ok(_) | Err(_) => {
+                    return Err(self.refuse("page.port", port, "choose 1024 to 65535, or 0 for one that is free"));
+                }
+            },
         })
     }
 

@@ -71,6 +71,11 @@ table!(BackupTable {
     every: String,
 });
 
+table!(PageTable {
+    serve: String,
+    port: usize,
+});
+
 table!(LogTable { level: String });
 
 /// A settings file.
@@ -86,6 +91,7 @@ pub(super) struct ConfigFile {
     pub(super) backfill: BackfillTable,
     pub(super) retention: RetentionTable,
     pub(super) backup: BackupTable,
+    pub(super) page: PageTable,
     pub(super) log: LogTable,
 }
 
@@ -116,6 +122,7 @@ impl ConfigFile {
             backfill: self.backfill.over(below.backfill),
             retention: self.retention.over(below.retention),
             backup: self.backup.over(below.backup),
+            page: self.page.over(below.page),
             log: self.log.over(below.log),
         }
     }

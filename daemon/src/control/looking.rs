@@ -96,6 +96,7 @@ pub(super) fn turn_json(turn: &TurnRow) -> Value {
     json!({
         "id": turn.uid.short(),
         "at": rfc3339(turn.place.at),
+        "place": cursor(turn.place),
         "agent": turn.session.agent,
         "session": redact(&turn.session.external_id),
         "project": turn.project_name.as_deref().map(redact),

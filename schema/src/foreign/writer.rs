@@ -16,6 +16,16 @@ impl ForeignWriter {
         Self(Connection::open(path).expect("opens"))
     }
 
+    /// The same, in the smallest pages that there are: small, and each of its bytes is read.
+    ///
+    /// # Panics
+    /// Where it can't be opened.
+    pub fn open_in_small_pages(path: &Path) -> Self {
+        let writer = Self::open(path);
+        writer.run("PRAGMA page_size = 512");
+        writer
+    }
+
     /// Runs a script.
     ///
     /// # Panics

@@ -280,9 +280,8 @@ fn databases() -> Vec<Vec<u8>> {
     let made = |script: PathBuf| {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("made.db");
-        let writer = ForeignWriter::open(&path);
-        // In the smallest pages, so that a changed byte is seldom one that nothing is read from, and no seed longer than inputs may be.
-        writer.run("PRAGMA page_size = 512");
+        // A changed byte is seldom one that nothing is read from then, and no seed longer than inputs may be.
+        let writer = ForeignWriter::open_in_small_pages(&path);
         writer.run(&fs_err::read_to_string(script).expect("a fixture"));
         // The last connection folds a log in.
         drop(writer);

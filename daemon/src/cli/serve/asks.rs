@@ -1,0 +1,144 @@
+//! How the page of `serve` asks: the daemon over its socket where one runs, as each command does, and else the store itself, by the same
+//! acts. What is searched for without a daemon is searched for by words alone, since no model is loaded for a page.
+
+use std::path::Path;
+
+use remembrancer_hooks::protocol::Request;
+use remembrancer_processor::recall::Degradation;
+use remembrancer_schema::OpenError;
+use serde_json::Value;
+
+use crate::cli::ask;
+use crate::cli::error::{CliError, Kind};
+use crate::cli::surroundings::Surroundings;
+use crate::clock;
+use crate::control::{self, ControlError, NewFact};
+use crate::exclusions::Exclusions;
+use crate::page::{Answered, Asks, Failure, FailureKind, Look};
+use crate::project::Folders;
+
+/// A process that serves the page and is no daemon.
+pub(super) struct Asking {
+    surroundings: Surroundings,
+}
+
+impl Asking {
+    /// For the memory of these surroundings.
+    pub(super) fn new(surroundings: Surroundings) -> Self {
+        Self { surroundings }
+    }
+
+    /// A request with folders as transcripts have them, where whole ones are named.
+    fn as_in_transcripts(&self, mut request: Request) -> Result<Request, CliError> {
+        let named = match &mut request {
+            Request::Remember { project, .. } => project,
+            Request::Search(search) => &mut search.narrowing.project,
+            Request::Timeline(timeline) => &mut timeline.narrowing.project,
+            Request::Sessions(sessions) => &mut sessions.narrowing.project,
+            _ => return Ok(request),
+        };
+        if let Some(folder) = named.as_mut().filter(|folder| folder.starts_with(['/', '~'])) {
+            *folder = self.surroundings.as_in_transcripts(Path::new(folder.as_str()))?;
+        }
+        Ok(request)
+    }
+
+    fn without_daemon(&self, request: Request) -> Result<Value, CliError> {
+        let surroundings = &self.surroundings;
+        let reader = ask::reader(surroundings)?;
+        let now = clock::now();
+        Ok(match request {
+            Request::Status => control::store_status(&reader, now)?,
+            Request::Timeline(request) => control::timeline(&reader, &request)?,
+            Request::Sessions(request) => control::sessions(&reader, &request)?,
+            Request::Session { id, after } => control::session(&reader, &id, after.as_deref())?,
+            Request::Search(request) => control::search_offline(&reader, Err(Degradation::NoModel), &request, now)?,
+            Request::Explanations { session, limit } => control::explanations(&reader, session.as_deref(), limit)?,
+            Request::Explain(request) => {
+                serde_json::to_value(control::explain(&reader, &request)?).map_err(ControlError::from)?
+            }
+            Request::Show { id } => {
+                let shown = control::show(&reader, &id)?;
+                let transcript = shown.origin.look();
+                shown.with(transcript)
+            }
+            Request::Forget { target } => {
+                let (_single, mut writer) = ask::writer(surroundings)?;
+                let target = control::forget_target(&reader, target)?;
+                let done = control::forget(&mut writer, &target, now)?;
+                ask::empty_files(surroundings)?;
+                done
+            }
+            Request::Steer { how, ids } => {
+                let (_single, mut writer) = ask::writer(surroundings)?;
+                let targets = control::steer_targets(&reader, how, &ids)?;
+                let done = control::steer(&mut writer, &targets, how, now)?;
+                ask::empty_files(surroundings)?;
+                done
+            }
+            Request::Remember { text, project } => self.remember(&text, project.as_deref())?,
+            _ => return Err(CliError::new(Kind::Daemon, "no daemon runs, and this needs one")),
+        })
+    }
+
+    fn remember(&self, text: &str, project: Option<&str>) -> Result<Value, CliError> {
+        let surroundings = &self.surroundings;
+        let exclusions = Exclusions::of_settings(&surroundings.config.transcripts.exclude);
+        let fact = NewFact::new(&Folders::new(Some(surroundings.home.clone())), text, project)?;
+        let (_single, mut writer) = ask::writer(surroundings)?;
+        control::may_remember(&ask::reader(surroundings)?, &exclusions, &fact, clock::now())?;
+        Ok(control::remember(&mut writer, &fact, clock::now())?)
+    }
+}
+
+impl Asks for Asking {
+    fn ask(&self, request: Request) -> Result<Answered, Failure> {
+        let request = self.as_in_transcripts(request)?;
+        if let Some(value) = ask::data(&self.surroundings, &request)? {
+            return Ok(Answered { value, has_daemon: true });
+        }
+        let value = self.without_daemon(request)?;
+        Ok(Answered {
+            value,
+            has_daemon: false,
+        })
+    }
+
+    fn look(&self, look: &Look) -> Result<Value, Failure> {
+        let reader = remembrancer_schema::Reader::open(&self.surroundings.places.database_file());
+        Ok(look.at(&reader.map_err(|error| unreadable(&error))?)?)
+    }
+}
+
+fn unreadable(error: &OpenError) -> Failure {
+    Failure {
+        hint: Some(
+            "`remembrancer run` makes a memory where there is none, and mends one; `remembrancer doctor` says what is wrong"
+                .to_owned(),
+        ),
+        ..Failure::new(FailureKind::Store, crate::causes::with_causes(error))
+    }
+}
+
+impl From<CliError> for Failure {
+    fn from(error: CliError) -> Self {
+        let kind = match error.kind() {
+            Kind::NotFound => FailureKind::Refused,
+            Kind::Usage => FailureKind::Senseless,
+            Kind::Daemon => FailureKind::Unavailable,
+            Kind::Store => FailureKind::Store,
+            Kind::Failed => FailureKind::Failed,
+        };
+        let hint = error.hint().map(str::to_owned).or_else(|| match kind {
+            FailureKind::Store => {
+                Some("`remembrancer run` makes a memory where there is none; `remembrancer doctor` says what is wrong".to_owned())
+            }
+            FailureKind::Unavailable => Some("try again in a moment; `remembrancer status` tells how the daemon is".to_owned()),
+            _ => None,
+        });
+        Self {
+            hint,
+            ..Self::new(kind, error.message())
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! What the user decides, asked before it is done: what will happen, exactly, and to what. A decision and a preview of it come in; a form
+//! that does it goes out, which works without script; and, afterwards, what was done, with what takes it back.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::times::moment;
+use super::{Said, Section, View, counted, link, member, nothing};
+
+/// What can be decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::page) enum Decision {
+    Mute,
+    Unmute,
+    Boost,
+    Unboost,
+    Forget,
+    ForgetSession,
+    ForgetProject,
+}
+
+impl Decision {
+    /// All of them.
+    pub(in crate::page) const ALL: [Self; 7] = [
+        Self::Mute,
+        Self::Unmute,
+        Self::Boost,
+        Self::Unboost,
+        Self::Forget,
+        Self::ForgetSession,
+        Self::ForgetProject,
+    ];
+
+    /// Its name in addresses and forms.
+    pub(in crate::page) fn name(self) -> &'static str {
+        match self {
+            Self::Mute => "mute",
+            Self::Unmute => "unmute",
+            Self::Boost => "boost",
+            Self::Unboost => "unboost",
+            Self::Forget => "forget",
+            Self::ForgetSession => "forget-session",
+            Self::ForgetProject => "forget-project",
+        }
+    }
+
+    /// The one of this name.
+    pub(in crate::page) fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|decision| decision.name() == name)
+    }
+
+    /// Whether it deletes.
+    pub(in crate::page) fn forgets(self) -> bool {
+        matches!(self, Self::Forget | Self::ForgetSession | Self::ForgetProject)
+    }
+
+    /// What takes it back.
+    fn undone_by(self) -> Option<Self> {
+        match self {
+            Self::Mute => Some(Self::Unmute),
+            Self::Unmute => Some(Self::Mute),
+            Self::Boost => Some(Self::Unboost),
+            Self::Unboost => Some(Self::Boost),
+            Self::Forget | Self::ForgetSession | Self::ForgetProject => None,
+        }
+    }
+
+    fn question(self) -> &'static str {
+        match self {
+            Self::Mute => "Mute this memory?",
+            Self::Unmute => "Let this memory be recalled again?",
+            Self::Boost => "Boost this memory?",
+            Self::Unboost => "Boost this memory no more?",
+            Self::Forget => "Forget this memory?",
+            Self::ForgetSession => "Forget this session?",
+            Self::ForgetProject => "Forget this project?",
+        }
+    }
+
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Mute => "Mute it",
+            Self::Unmute => "Unmute it",
+            Self::Boost => "Boost it",
+            Self::Unboost => "Unboost it",
+            Self::Forget | Self::ForgetSession | Self::ForgetProject => "Forget for good",
+        }
+    }
+
+    /// What happens, in sentences.
+    fn consequences(self) -> &'static [&'static str] {
+        match self {
+            Self::Mute => &[
+                "It is never recalled again: no prompt is reminded of it, and files that show recollections show it no more.",
+                "It stays in the memory, with its whole turn, and is found by whoever looks for it.",
+                "It holds when the transcript is read again, in copies of the session, and in a backup that is gone back to. \
+                 Unmuting takes it back.",
+            ],
+            Self::Unmute => &["A prompt that it fits may be reminded of it again."],
+            Self::Boost => &[
+                "Its whole turn counts as important: where several memories fit a prompt about as well, it comes first.",
+                "It is recalled for nothing that it does not fit.",
+                "It outlives the database. Unboosting takes it back.",
+            ],
+            Self::Unboost => &["It is as important again as the rules say."],
+            Self::Forget | Self::ForgetSession | Self::ForgetProject => &[
+                "What is listed here is deleted from the memory, from its index and from the copies that the daemon keeps. It can't be \
+                 undone.",
+                "It does not come back: not from its transcript, not from a fork of it, not from a backup.",
+                "Transcripts are not touched; they are the agents'. What happens later in the same session or project is remembered.",
+            ],
+        }
+    }
+
+    /// What is said once it is done.
+    fn done(self) -> &'static str {
+        match self {
+            Self::Mute => "Muted: it is never recalled again.",
+            Self::Unmute => "Unmuted: it may be recalled again.",
+            Self::Boost => "Boosted: it counts as important.",
+            Self::Unboost => "Unboosted: it is as important as the rules say.",
+            Self::Forget | Self::ForgetSession | Self::ForgetProject => "Forgotten, for good.",
+        }
+    }
+}
+
+/// Asks whether `decision` is to be done to `id`, showing what it comes to.
+pub(in crate::page) fn confirm(decision: Decision, id: &str, preview: &Value, key: &str) -> View {
+    let newest: Vec<&Value> = preview["newest"].as_array().into_iter().flatten().collect();
+    let turns = preview["turns"].as_u64().unwrap_or_default();
+    let more = turns.saturating_sub(newest.len() as u64);
+    let body = html! {
+        h1 { (decision.question()) }
+        div.confirm {
+            h2 { "What it is" }
+            @if turns == 0 { p { "Nothing of that name is stored." } }
+            ul.what {
+                @for turn in &newest {
+                    li {
+                        (Said(member(turn, "asked")))
+                        p.meta { span { (Said(member(turn, "date"))) } span { (Said(turn["project"].as_str().unwrap_or("no project"))) } code { (Said(member(turn, "id"))) } }
+                    }
+                }
+            }
+            @if more > 0 { p { "and " (counted(&more.into(), "older turn", "older turns")) "." } }
+            p.amount {
+                (counted(&preview["episodes"], "episode", "episodes")) " of " (counted(&preview["turns"], "turn", "turns"))
+                " in " (counted(&preview["sessions"], "session", "sessions"))
+                @if let (Some(from), Some(to)) = (preview["from"].as_str(), preview["to"].as_str()) {
+                    ", begun from " (moment(from)) " to " (moment(to))
+                }
+                "."
+            }
+            h2 { "What happens" }
+            ul { @for consequence in decision.consequences() { li { (consequence) } } }
+            form method="post" action="decide" {
+                (hidden(decision, id, key))
+                div.does {
+                    button.grave[decision.forgets()] { (decision.verb()) }
+                    a href=(back(decision, id)) data-key="u" { "No, go back" }
+                }
+            }
+        }
+    };
+    View::new(Section::Decisions, decision.question(), body)
+}
+
+fn hidden(decision: Decision, id: &str, key: &str) -> Markup {
+    html! {
+        input type="hidden" name="key" value=(key);
+        input type="hidden" name="act" value=(decision.name());
+        input type="hidden" name="id" value=(id);
+    }
+}
+
+/// Where one comes from who is asked.
+fn back(decision: Decision, id: &str) -> String {
+    match decision {
+        Decision::ForgetSession => link("session", &[("id", id)]),
+        Decision::ForgetProject => link("project", &[("name", id)]),
+        _ => link("episode", &[("id", id)]),
+    }
+}
+
+/// What was just done to `id`, with a form that takes it back.
+pub(in crate::page) fn done(decision: Decision, id: Option<&str>, key: &str) -> Markup {
+    html! {
+        p { (decision.done()) }
+        @if let (Some(undo), Some(id)) = (decision.undone_by(), id) {
+            form method="post" action="decide" { (hidden(undo, id, key)) button data-key="u" { "Undo" } }
+        }
+    }
+}
+
+/// What the user decided so far.
+pub(in crate::page) fn decided(steered: &Value, key: &str) -> View {
+    let list = |name: &str| -> Vec<Value> { steered[name].as_array().cloned().unwrap_or_default() };
+    let (muted, boosted) = (list("muted"), list("boosted"));
+    let body = html! {
+        h1 { "Decisions" }
+        p.lead { "What you silenced and what you lifted. To forget leaves nothing to list." }
+        @if muted.is_empty() && boosted.is_empty() {
+            (nothing("Nothing is muted or boosted.", html! {
+                p { "Open an episode to mute it, so that it is never recalled again, or to boost it, so that it counts as important." }
+                p { a href="remember" { "Remember a fact" } ", if there is something that no transcript says." }
+            }))
+        }
+        (steered_list("Muted", &muted, Decision::Unmute, key))
+        (steered_list("Boosted", &boosted, Decision::Unboost, key))
+    };
+    View::new(Section::Decisions, "Decisions", body)
+}
+
+fn steered_list(title: &str, turns: &[Value], undo: Decision, key: &str) -> Markup {
+    html! {
+        @if !turns.is_empty() {
+            h2 { (title) }
+            ul.decided {
+                @for turn in turns {
+                    @let id = member(turn, "id");
+                    li.turn {
+                        a.asked href=(link("episode", &[("id", id)])) data-item {
+                            @match turn["asked"].as_str() { Some(asked) => (Said(asked)), None => em { "(not stored now)" } }
+                        }
+                        p.meta {
+                            span { "since " (Said(member(turn, "since"))) }
+                            span { (Said(turn["project"].as_str().unwrap_or("no project"))) }
+                            code { (Said(id)) }
+                        }
+                        form method="post" action="decide" {
+                            (hidden(undo, id, key))
+                            button aria-label=(format!("{} {id}", undo.verb().trim_end_matches(" it"))) { (undo.verb().trim_end_matches(" it")) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A form for a fact; with `said`, asks whether that is to be remembered.
+pub(in crate::page) fn remember(said: Option<&str>, project: Option<&str>, key: &str) -> View {
+    let body = match said {
+        None => html! {
+            h1 { "Remember a fact" }
+            p.lead { "Say one fact, as you would tell a colleague. It is recalled like any other memory, where it fits a prompt, and counts as important." }
+            form.remember method="post" action="remember" {
+                input type="hidden" name="key" value=(key);
+                label { span { "Fact" } textarea name="text" rows="5" maxlength="2000" required {} }
+                label { span { "Project folder" } input name="project" value=[project] placeholder="/home/you/src/shop" autocomplete="off" spellcheck="false"; }
+                p.hint { "Without a folder it holds in all projects. At most 2,000 characters; what looks like a secret is taken out." }
+                div.does { button { "Go on…" } }
+            }
+        },
+        Some(said) => html! {
+            h1 { "Remember this?" }
+            div.confirm {
+                h2 { "What it is" }
+                (super::text::text(said))
+                h2 { "What happens" }
+                ul {
+                    li { "It is kept as a memory of its own, "
+                        @match project { Some(project) => { "about the project of " span.path { (Said(project)) } }, None => "in all projects" }
+                        ", and counts as important." }
+                    li { "It outlives the database. To say the same twice is to say it once. Forgetting it takes it out again." }
+                    li { "What looks like a secret is taken out before it is stored." }
+                }
+                form method="post" action="remember" {
+                    input type="hidden" name="key" value=(key);
+                    input type="hidden" name="text" value=(said);
+                    input type="hidden" name="project" value=(project.unwrap_or_default());
+                    input type="hidden" name="sure" value="yes";
+                    div.does { button { "Remember it" } a href="remember" { "No, go back" } }
+                }
+            }
+        },
+    };
+    View::new(Section::Decisions, "Remember a fact", body)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_name_leads_to_its_decision_and_back() {
+        for decision in Decision::ALL {
+            assert_eq!(Decision::of(decision.name()), Some(decision));
+            let undone = decision.undone_by().and_then(Decision::undone_by);
+            assert_eq!(undone, (!decision.forgets()).then_some(decision));
+        }
+        assert_eq!(Decision::of("drop"), None);
+    }
+
+    #[test]
+    fn what_is_asked_says_to_what_and_what_happens() {
+        let preview = json!({"episodes": 9, "turns": 7, "sessions": 1, "from": "2026-03-01T12:00:00Z", "to": "2026-03-02T12:00:00Z",
+            "newest": [{"id": "2b3c49c9", "date": "2026-03-02", "project": null, "asked": "Why <b>?"}]});
+        let asked = confirm(Decision::ForgetSession, "s\"1", &preview, "abc").body.into_string();
+        for expected in [
+            "Forget this session?",
+            "Why &lt;b&gt;?",
+            "and 6 older turns.",
+            "9 episodes of 7 turns in 1 session",
+            "can't be undone",
+            "method=\"post\"",
+            "name=\"key\" value=\"abc\"",
+            "value=\"s&quot;1\"",
+            "session?id=s%221",
+        ] {
+            assert!(
+                asked.contains(expected) || asked.contains(&expected.replace('\'', "&#39;")),
+                "{expected}: {asked}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_was_done_can_be_undone_where_it_can() {
+        assert!(
+            done(Decision::Mute, Some("2b3c49c9"), "abc")
+                .into_string()
+                .contains("value=\"unmute\"")
+        );
+        assert!(!done(Decision::Forget, Some("2b3c49c9"), "abc").into_string().contains("form"));
+    }
+
+    #[test]
+    fn a_fact_is_asked_for_and_then_asked_about() {
+        assert!(
+            remember(None, Some("/srv/<x>"), "abc")
+                .body
+                .into_string()
+                .contains("value=\"/srv/&lt;x&gt;\"")
+        );
+        let asked = remember(Some("Cents <b>"), None, "abc").body.into_string();
+        assert!(
+            asked.contains("Remember this?") && asked.contains("Cents &lt;b&gt;") && asked.contains("in all projects"),
+            "{asked}"
+        );
+    }
+}

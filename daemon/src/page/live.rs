@@ -1,0 +1,118 @@
+//! What arrives while somebody looks. Nothing goes in but who looks; an event goes out whenever the newest turn is another than before.
+//! The store is looked at once for all who look, and not at all while nobody does.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::stream::{Stream, unfold};
+use remembrancer_hooks::protocol::{Request, TimelineRequest};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::memory::Memory;
+
+/// Streams at a time: a browser holds one for the tab that is looked at.
+const STREAMS: usize = 8;
+/// Between two looks at what is newest: a turn is in the store within a second.
+const LOOK: Duration = Duration::from_secs(1);
+/// Between two looks where the last one failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(5);
+/// How often a stream says that it is there, by which one whose other end is gone is found.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+
+/// Tells what arrives.
+#[derive(Clone)]
+pub(super) struct Arrivals {
+    memory: Arc<Memory>,
+    newest: watch::Sender<Option<String>>,
+    somebody_looks: Arc<Notify>,
+    places: Arc<Semaphore>,
+}
+
+/// One that is told.
+struct Told {
+    newest: watch::Receiver<Option<String>>,
+    shutdown: CancellationToken,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Arrivals {
+    /// Of `memory`.
+    pub(super) fn new(memory: Arc<Memory>) -> Self {
+        Self {
+            memory,
+            newest: watch::Sender::new(None),
+            somebody_looks: Arc::default(),
+            places: Arc::new(Semaphore::new(STREAMS)),
+        }
+    }
+
+    /// Looks at what is newest as long as somebody wants to know, until `shutdown`.
+    pub(super) async fn watch(self, shutdown: CancellationToken) {
+        let looking = async {
+            loop {
+                if self.newest.receiver_count() == 0 {
+                    // What came meanwhile is on the page that the next one loads.
+                    self.newest.send_replace(None);
+                    self.somebody_looks.notified().await;
+                }
+                let pause = if self.look().await { LOOK } else { AFTER_FAILURE };
+                tokio::time::sleep(pause).await;
+            }
+        };
+        tokio::select! {
+            () = shutdown.cancelled() => {}
+            () = looking => {}
+        }
+    }
+
+    async fn look(&self) -> bool {
+        let request = TimelineRequest {
+            limit: Some(1),
+            ..TimelineRequest::default()
+        };
+        let Ok(answered) = self.memory.ask(Request::Timeline(request)).await else {
+            return false;
+        };
+        let newest = answered.value["turns"][0]["place"].as_str().unwrap_or_default().to_owned();
+        self.newest.send_if_modified(|known| {
+            let is_new = known.as_ref() != Some(&newest);
+            *known = Some(newest);
+            is_new
+        });
+        true
+    }
+
+    /// The events of one more that looks; none where too many do. The first names what is newest now.
+    pub(super) fn stream(
+        &self,
+        shutdown: CancellationToken,
+    ) -> Option<Sse<impl Stream<Item = Result<Event, Infallible>> + use<>>> {
+        let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
+        let mut newest = self.newest.subscribe();
+        newest.mark_changed();
+        self.somebody_looks.notify_one();
+        let told = Told {
+            newest,
+            shutdown,
+            _place: place,
+        };
+        let events = unfold(told, |mut told| async move {
+            loop {
+                tokio::select! {
+                    biased;
+                    () = told.shutdown.cancelled() => return None,
+                    changed = told.newest.changed() => changed.ok()?,
+                }
+                // Nobody has looked yet.
+                let Some(place) = told.newest.borrow_and_update().clone() else {
+                    continue;
+                };
+                return Some((Ok(Event::default().event("newest").data(place)), told));
+            }
+        });
+        Some(Sse::new(events).keep_alive(KeepAlive::new().interval(SIGN_OF_LIFE)))
+    }
+}

@@ -1,0 +1,181 @@
+//! The memory as the page asks it: requests of the wire protocol and a few looks into the store go in, JSON comes out, as the commands
+//! of the same names print it. Where the page is the daemon's own its operations are asked at once; in another process the daemon is
+//! asked over its socket, and the store is read where none runs.
+
+use std::sync::Arc;
+
+use remembrancer_hooks::clock::monotonic_ns;
+use remembrancer_hooks::protocol::{Answer, ForgetTarget, Reply, Request};
+use remembrancer_schema::Reader;
+use serde_json::{Value, json};
+
+use crate::clock;
+use crate::control::{self, ControlError};
+use crate::operations::Operations;
+
+/// What is read of the store itself, as its commands do.
+#[derive(Debug, Clone)]
+pub(crate) enum Look {
+    /// The numbers of `stats`.
+    Stats,
+    /// What `mute --list` and `boost --list` show.
+    Steered,
+    /// What `forget --dry-run` shows.
+    ForgetPreview(ForgetTarget),
+    /// The turns of a session that stand around the turn of an episode.
+    Around(String),
+}
+
+impl Look {
+    /// What is seen.
+    ///
+    /// # Errors
+    /// [`ControlError`].
+    pub(crate) fn at(&self, reader: &Reader) -> Result<Value, ControlError> {
+        match self {
+            Self::Stats => control::stats(reader, clock::now()),
+            Self::Steered => {
+                let (mut muted, mut boosted) = (control::steered(reader, false)?, control::steered(reader, true)?);
+                Ok(json!({"muted": muted["turns"].take(), "boosted": boosted["turns"].take()}))
+            }
+            Self::ForgetPreview(target) => {
+                let target = control::forget_target(reader, target.clone())?;
+                Ok(control::forget_preview(reader, &target)?.0)
+            }
+            Self::Around(id) => control::around(reader, id),
+        }
+    }
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answered {
+    /// What was asked for.
+    pub value: Value,
+    /// Whether a daemon runs.
+    pub has_daemon: bool,
+}
+
+/// What kind of a failure it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// What was asked for is not there, or can't be done.
+    Refused,
+    /// It makes no sense.
+    Senseless,
+    /// The daemon gives no answer now.
+    Unavailable,
+    /// The store can't be used.
+    Store,
+    /// Something else.
+    Failed,
+}
+
+/// Why a request came to nothing: what and where, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// Of which kind.
+    pub kind: FailureKind,
+    /// What happened.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure.
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+        }
+    }
+}
+
+/// A process that asks a daemon, or reads the store where none runs. It blocks.
+pub(crate) trait Asks: Send + Sync + 'static {
+    /// What comes of `request`.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    fn ask(&self, request: Request) -> Result<Answered, Failure>;
+
+    /// What `look` sees.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    fn look(&self, look: &Look) -> Result<Value, Failure>;
+}
+
+/// Whom the page asks.
+pub(crate) enum Memory {
+    /// The daemon that serves it.
+    Own(Arc<Operations>),
+    /// Another process's.
+    Asked(Arc<dyn Asks>),
+}
+
+impl Memory {
+    /// What comes of `request`.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub(super) async fn ask(&self, request: Request) -> Result<Answered, Failure> {
+        match self {
+            Self::Own(operations) => match operations.perform(request, monotonic_ns()).await {
+                Reply::Answer(Answer { ok: true, data, .. }) => Ok(Answered {
+                    value: data,
+                    has_daemon: true,
+                }),
+                Reply::Answer(Answer { error, .. }) => Err(Failure::new(
+                    FailureKind::Refused,
+                    error.unwrap_or_else(|| "the daemon refused".to_owned()),
+                )),
+                Reply::Recall(_) => Err(Failure::new(FailureKind::Failed, "the daemon answered something else")),
+            },
+            Self::Asked(asks) => {
+                let asks = Arc::clone(asks);
+                blocking(move || asks.ask(request)).await
+            }
+        }
+    }
+
+    /// What `look` sees.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub(super) async fn look(&self, look: Look) -> Result<Value, Failure> {
+        match self {
+            Self::Own(operations) => match operations.background.call(move |reader| look.at(reader)).await {
+                Ok(seen) => seen.map_err(Failure::from),
+                Err(error) => Err(Failure::new(FailureKind::Unavailable, error.to_string())),
+            },
+            Self::Asked(asks) => {
+                let asks = Arc::clone(asks);
+                blocking(move || asks.look(&look)).await
+            }
+        }
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Send + 'static) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+        Err(Failure::new(
+            FailureKind::Failed,
+            "the program failed on this; its log tells where",
+        ))
+    })
+}
+
+impl From<ControlError> for Failure {
+    fn from(error: ControlError) -> Self {
+        let kind = match error {
+            ControlError::Unknown(_) => FailureKind::Refused,
+            ControlError::Senseless(_) => FailureKind::Senseless,
+            ControlError::Store(_) => FailureKind::Store,
+            ControlError::File(_) | ControlError::Form(_) => FailureKind::Failed,
+        };
+        Self::new(kind, crate::causes::with_causes(&error))
+    }
+}

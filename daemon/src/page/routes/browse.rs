@@ -1,0 +1,171 @@
+//! The views of what there is: timeline, search, sessions, projects. What their addresses ask for comes in, requests of the protocol go
+//! to the memory, and what it answers is rendered.
+
+use axum::extract::{Query, State};
+use axum::response::Html;
+use remembrancer_hooks::protocol::{Request, SearchRequest, SessionsRequest, TimelineRequest};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::House;
+use crate::page::asked::{Narrowed, mode, text};
+use crate::page::html::{self, View};
+use crate::page::memory::{Failure, FailureKind, Look};
+
+/// Turns on a page.
+const TURNS: u32 = 50;
+/// Turns of what arrives at once at most; who was away for longer loads the page.
+const ARRIVALS: u32 = 100;
+/// Results on a page.
+pub(in crate::page) const RESULTS: u32 = 10;
+/// Sessions on a page.
+const SESSIONS: u32 = 30;
+/// Turns and sessions of a project that its view shows.
+const LATEST: u32 = 8;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Timeline {
+    #[serde(flatten)]
+    narrowed: Narrowed,
+    #[serde(deserialize_with = "text")]
+    before: Option<String>,
+    #[serde(deserialize_with = "text")]
+    after: Option<String>,
+}
+
+pub(super) async fn timeline(State(house): State<House>, Query(asked): Query<Timeline>) -> Result<View, Failure> {
+    let is_newest = asked.before.is_none() && asked.after.is_none();
+    let request = TimelineRequest {
+        narrowing: asked.narrowed.narrowing()?,
+        limit: Some(TURNS),
+        before: asked.before,
+        after: asked.after,
+        around: None,
+    };
+    let answered = house.memory.ask(Request::Timeline(request)).await?;
+    Ok(html::timeline(&answered.value, &asked.narrowed, is_newest).by(answered.has_daemon))
+}
+
+pub(super) async fn arrivals(State(house): State<House>, Query(asked): Query<Timeline>) -> Result<Html<String>, Failure> {
+    let request = TimelineRequest {
+        narrowing: asked.narrowed.narrowing()?,
+        limit: Some(ARRIVALS),
+        after: asked.after,
+        ..TimelineRequest::default()
+    };
+    let answered = house.memory.ask(Request::Timeline(request)).await?;
+    Ok(html::part(html::arrivals(&answered.value)))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Search {
+    #[serde(flatten)]
+    narrowed: Narrowed,
+    #[serde(deserialize_with = "text")]
+    q: Option<String>,
+    #[serde(deserialize_with = "text")]
+    mode: Option<String>,
+    #[serde(deserialize_with = "text")]
+    offset: Option<String>,
+}
+
+impl Search {
+    /// What was found, and whether by a daemon; nothing where nothing is asked.
+    async fn found(&self, house: &House) -> Result<Option<(Value, bool)>, Failure> {
+        let Some(query) = &self.q else { return Ok(None) };
+        let offset = self
+            .offset
+            .as_deref()
+            .map(|text| text.parse::<u32>().map_err(|_| no_number(text)))
+            .transpose()?;
+        let request = SearchRequest {
+            query: query.clone(),
+            narrowing: self.narrowed.narrowing()?,
+            mode: mode(self.mode.as_deref())?,
+            limit: Some(RESULTS),
+            offset,
+        };
+        let answered = house.memory.ask(Request::Search(request)).await?;
+        Ok(Some((answered.value, answered.has_daemon)))
+    }
+}
+
+fn no_number(text: &str) -> Failure {
+    Failure::new(FailureKind::Senseless, format!("{text:?} is no number."))
+}
+
+pub(super) async fn search(State(house): State<House>, Query(asked): Query<Search>) -> Result<View, Failure> {
+    let found = asked.found(&house).await?;
+    let mode = mode(asked.mode.as_deref())?;
+    let results = html::found(found.as_ref().map(|found| &found.0), &asked.narrowed, mode);
+    let view = html::search(asked.q.as_deref().unwrap_or_default(), &asked.narrowed, mode, &results);
+    Ok(match found {
+        Some((_, has_daemon)) => view.by(has_daemon),
+        None => view,
+    })
+}
+
+/// The results alone, while somebody types. What can't be searched for is told in their place.
+pub(super) async fn found(State(house): State<House>, Query(asked): Query<Search>) -> Html<String> {
+    let found = asked.found(&house).await;
+    let told = found.and_then(|found| {
+        let mode = mode(asked.mode.as_deref())?;
+        Ok(html::found(found.as_ref().map(|found| &found.0), &asked.narrowed, mode))
+    });
+    html::part(told.unwrap_or_else(|failure| html::failed(&failure)))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Sessions {
+    #[serde(flatten)]
+    narrowed: Narrowed,
+    #[serde(deserialize_with = "text")]
+    before: Option<String>,
+}
+
+pub(super) async fn sessions(State(house): State<House>, Query(asked): Query<Sessions>) -> Result<View, Failure> {
+    let is_first = asked.before.is_none();
+    let request = SessionsRequest {
+        narrowing: asked.narrowed.narrowing()?,
+        limit: Some(SESSIONS),
+        before: asked.before,
+    };
+    let answered = house.memory.ask(Request::Sessions(request)).await?;
+    Ok(html::sessions(&answered.value, &asked.narrowed, is_first).by(answered.has_daemon))
+}
+
+pub(super) async fn projects(State(house): State<House>) -> Result<View, Failure> {
+    Ok(html::projects(&house.memory.look(Look::Stats).await?))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Project {
+    name: String,
+}
+
+pub(super) async fn project(State(house): State<House>, Query(Project { name }): Query<Project>) -> Result<View, Failure> {
+    let narrowed = Narrowed {
+        project: Some(name.clone()),
+        ..Narrowed::default()
+    };
+    let narrowing = narrowed.narrowing()?;
+    let turns = TimelineRequest {
+        narrowing: narrowing.clone(),
+        limit: Some(LATEST),
+        ..TimelineRequest::default()
+    };
+    let turns = house.memory.ask(Request::Timeline(turns)).await?;
+    let sessions = SessionsRequest {
+        narrowing,
+        limit: Some(LATEST),
+        before: None,
+    };
+    let sessions = house.memory.ask(Request::Sessions(sessions)).await?;
+    let stats = house.memory.look(Look::Stats).await?;
+    let all = stats["by_project"].as_array().into_iter().flatten();
+    let mut named = all.filter(|project| project["root"] == name.as_str() || project["project"] == name.as_str());
+    Ok(html::project(&name, named.next(), &turns.value, &sessions.value).by(turns.has_daemon))
+}

@@ -1,0 +1,140 @@
+//! The views of one thing: an episode, a session, a prompt's recollections, and how the memory is.
+
+use axum::extract::{Query, State};
+use remembrancer_hooks::protocol::{ExplainRequest, Request};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::House;
+use crate::explanation::Explanation;
+use crate::page::asked::text;
+use crate::page::html::{self, Decision, View};
+use crate::page::memory::{Failure, FailureKind, Look};
+
+/// Prompts on a page.
+const PROMPTS: usize = 40;
+/// All prompts that are kept.
+const ALL_PROMPTS: u32 = 1_000;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Episode {
+    id: String,
+    /// What was just done to it.
+    #[serde(default, deserialize_with = "text")]
+    done: Option<String>,
+}
+
+pub(super) async fn episode(State(house): State<House>, Query(asked): Query<Episode>) -> Result<View, Failure> {
+    let shown = house.memory.ask(Request::Show { id: asked.id.clone() }).await?;
+    let around = house.memory.look(Look::Around(asked.id.clone())).await?;
+    let decision = asked.done.as_deref().and_then(Decision::of);
+    let notice = decision.map(|decision| html::done(decision, Some(&asked.id), &house.guard.key_of_forms()));
+    Ok(html::episode(&shown.value, &around).by(shown.has_daemon).after(notice))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Session {
+    id: String,
+    #[serde(default, deserialize_with = "text")]
+    after: Option<String>,
+}
+
+pub(super) async fn session(State(house): State<House>, Query(asked): Query<Session>) -> Result<View, Failure> {
+    let request = Request::Session {
+        id: asked.id.clone(),
+        after: asked.after.clone(),
+    };
+    let answered = house.memory.ask(request).await?;
+    Ok(html::session(&answered.value, &asked.id, asked.after.as_deref()).by(answered.has_daemon))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Recollections {
+    /// The id of a prompt: those before it.
+    #[serde(deserialize_with = "text")]
+    before: Option<String>,
+}
+
+pub(super) async fn recollections(State(house): State<House>, Query(asked): Query<Recollections>) -> Result<View, Failure> {
+    let limit = match asked.before {
+        None => PROMPTS as u32 + 1,
+        Some(_) => ALL_PROMPTS,
+    };
+    let request = Request::Explanations {
+        session: None,
+        limit: Some(limit),
+    };
+    let answered = house.memory.ask(request).await?;
+    let prompts = answered.value["prompts"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let (page, older) = page_of(prompts, asked.before.as_deref());
+    Ok(html::recollections(page, older, asked.before.is_none()).by(answered.has_daemon))
+}
+
+/// The prompts after the one with the id `before`, the latest first, and the id at which the list goes on. One that is gone ends the list.
+fn page_of<'a>(prompts: &'a [Value], before: Option<&str>) -> (&'a [Value], Option<&'a str>) {
+    let from = match before {
+        None => 0,
+        Some(id) => prompts
+            .iter()
+            .position(|prompt| prompt["id"] == id)
+            .map_or(prompts.len(), |place| place + 1),
+    };
+    let rest = &prompts[from..];
+    let page = &rest[..rest.len().min(PROMPTS)];
+    let older = page.last().filter(|_| rest.len() > page.len());
+    (page, older.and_then(|prompt| prompt["id"].as_str()))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Recollection {
+    id: String,
+}
+
+pub(super) async fn recollection(State(house): State<House>, Query(asked): Query<Recollection>) -> Result<View, Failure> {
+    let request = ExplainRequest {
+        id: Some(asked.id),
+        ..ExplainRequest::default()
+    };
+    let answered = house.memory.ask(Request::Explain(request)).await?;
+    let explanation: Explanation = serde_json::from_value(answered.value).map_err(|_| Failure {
+        kind: FailureKind::Failed,
+        message: "The daemon's answer is none of this version.".to_owned(),
+        hint: Some("is it of another version? Stop it, and start it again".to_owned()),
+    })?;
+    Ok(html::explanation(&explanation).by(answered.has_daemon))
+}
+
+pub(super) async fn health(State(house): State<House>) -> Result<View, Failure> {
+    let status = house.memory.ask(Request::Status).await?;
+    let stats = house.memory.look(Look::Stats).await?;
+    Ok(html::health(&status.value, &stats))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn prompts_are_paged_by_the_last_that_was_seen() {
+        let prompts: Vec<Value> = (0..100).rev().map(|number| json!({"id": format!("p{number}")})).collect();
+        let first = |page: &[Value]| page.first().map(|prompt| prompt["id"].as_str().unwrap().to_owned());
+        let (page, older) = page_of(&prompts, None);
+        assert_eq!(
+            (page.len(), first(page), older),
+            (PROMPTS, Some("p99".to_owned()), Some("p60"))
+        );
+        let (page, older) = page_of(&prompts, Some("p60"));
+        assert_eq!(
+            (page.len(), first(page), older),
+            (PROMPTS, Some("p59".to_owned()), Some("p20"))
+        );
+        let (page, older) = page_of(&prompts, Some("p20"));
+        assert_eq!((page.len(), older), (20, None));
+        assert_eq!(page_of(&prompts, Some("p0")), (&[][..], None));
+        assert_eq!(page_of(&prompts, Some("gone")), (&[][..], None));
+        assert_eq!(page_of(&prompts[..PROMPTS], None).1, None);
+    }
+}
