@@ -486,7 +486,7 @@ fn a_memory_is_muted_and_no_more_and_forgotten_for_good() {
         asked.contains("never recalled again") && asked.contains("method=\"post\""),
         "{asked}"
     );
-    assert_eq!(sandbox.json(&["mute", "--list"])["muted"].as_array().unwrap().len(), 0);
+    assert_eq!(sandbox.json(&["mute", "--list"])["turns"].as_array().unwrap().len(), 0);
     let secret = form_key(&key, &format!("decide?act=mute&id={id}"));
     let decide = |act: &str, id: &str| {
         let done = key.post("decide", &[("key", &secret), ("act", act), ("id", id)]);
@@ -498,10 +498,10 @@ fn a_memory_is_muted_and_no_more_and_forgotten_for_good() {
         after.contains("Muted: it is never recalled again.") && after.contains("value=\"unmute\""),
         "{after}"
     );
-    assert_eq!(sandbox.json(&["mute", "--list"])["muted"][0]["id"], id.as_str());
+    assert_eq!(sandbox.json(&["mute", "--list"])["turns"][0]["id"], id.as_str());
     assert!(key.get("decisions").body.contains(&id));
     assert!(decide("unmute", &id).contains("may be recalled again"));
-    assert_eq!(sandbox.json(&["mute", "--list"])["muted"].as_array().unwrap().len(), 0);
+    assert_eq!(sandbox.json(&["mute", "--list"])["turns"].as_array().unwrap().len(), 0);
     assert!(decide("boost", &id).contains("Boosted"));
     assert!(decide("unboost", &id).contains("Unboosted"));
 

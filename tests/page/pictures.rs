@@ -13,7 +13,8 @@ const MOST: usize = 150_000;
 /// A picture: its name, its view, how wide and how high, and in which colours.
 type Picture = (&'static str, String, u32, u32, &'static str);
 
-fn pictures(id: &str) -> [Picture; 8] {
+/// Of the episode with this id, and of the prompt with that of a recollection.
+fn pictures(id: &str, prompt: &str) -> [Picture; 8] {
     [
         ("page-timeline", "timeline".to_owned(), 1_280, 860, "light"),
         ("page-timeline-phone", "timeline".to_owned(), 375, 780, "dark"),
@@ -26,7 +27,13 @@ fn pictures(id: &str) -> [Picture; 8] {
         ),
         ("page-episode", format!("episode?id={id}"), 1_600, 760, "light"),
         ("page-session-phone", format!("session?id={id}"), 375, 780, "light"),
-        ("page-recollection", "recollection?id=p2".to_owned(), 1_280, 1_180, "light"),
+        (
+            "page-recollection",
+            format!("recollection?id={prompt}"),
+            1_280,
+            1_180,
+            "light",
+        ),
         ("page-forget", format!("decide?act=forget&id={id}"), 768, 820, "dark"),
         ("page-health", "health".to_owned(), 1_280, 860, "dark"),
     ]
@@ -51,13 +58,14 @@ fn there_are_small_pictures_of_it() {
             let id = id_of(&sandbox, "one cent lower");
             fs_err::create_dir_all(repository("docs/images")).unwrap();
             let inside = enter(browser, &served.opening);
-            for picture in pictures(&id) {
+            let last = sandbox.json(&["last"]);
+            for picture in pictures(&id, last["prompt"]["id"].as_str().unwrap()) {
                 take(browser, &inside, &picture);
             }
         });
     }
     let page = fs_err::read_to_string(repository("docs/page.md")).unwrap();
-    for (name, ..) in pictures("") {
+    for (name, ..) in pictures("", "") {
         let size = fs_err::metadata(repository(&format!("docs/images/{name}.png")))
             .unwrap()
             .len();

@@ -67,9 +67,9 @@ fn look_at(folder: &Path, episodes: u64) {
         }
         let inside = enter(browser, &served.opening);
         for view in &views {
+            browser.goto(&format!("{inside}{view}"));
             for width in [375, 1_600] {
                 browser.size(width, 900);
-                browser.goto(&format!("{inside}{view}"));
                 check(browser, &format!("{view} of {episodes} at {width}"));
             }
         }

@@ -68,12 +68,12 @@ fn every_view_fits_is_legible_and_asks_nothing_outside() {
         let served = sandbox.serve(&[]);
         browser.size(1_280, 900);
         let inside = enter(browser, &served.opening);
-        for scheme in ["light", "dark"] {
-            browser.prefer(scheme);
-            for view in views(&sandbox) {
+        for view in views(&sandbox) {
+            browser.goto(&format!("{inside}{view}"));
+            for scheme in ["light", "dark"] {
+                browser.prefer(scheme);
                 for width in WIDTHS {
                     browser.size(width, 900);
-                    browser.goto(&format!("{inside}{view}"));
                     check(browser, &format!("{view} at {width}, {scheme}"));
                 }
             }
@@ -98,9 +98,9 @@ fn an_empty_memory_is_as_well_made() {
             "health",
             "remember",
         ] {
+            browser.goto(&format!("{inside}{view}"));
             for width in [375, 1_600] {
                 browser.size(width, 900);
-                browser.goto(&format!("{inside}{view}"));
                 check(browser, &format!("{view} of nothing at {width}"));
             }
         }
@@ -129,12 +129,12 @@ fn all_of_it_works_without_script() {
         browser.click(".confirm button");
         let done = browser.wait_for("what was done", || browser.text(".notice"));
         assert!(done.contains("Muted"), "{done}");
-        assert_eq!(sandbox.json(&["mute", "--list"])["muted"].as_array().unwrap().len(), 1);
+        assert_eq!(sandbox.json(&["mute", "--list"])["turns"].as_array().unwrap().len(), 1);
         browser.click(".notice button");
         browser.wait_for("the undoing", || {
             browser.text(".notice").filter(|text| text.contains("may be recalled again"))
         });
-        assert_eq!(sandbox.json(&["mute", "--list"])["muted"].as_array().unwrap().len(), 0);
+        assert_eq!(sandbox.json(&["mute", "--list"])["turns"].as_array().unwrap().len(), 0);
         browser.goto(&format!("{inside}timeline?project=kiosk"));
         assert!(browser.text("#turns").unwrap().contains("cent lower"));
     });

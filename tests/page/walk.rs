@@ -66,7 +66,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn muted(&self) -> usize {
-        self.sandbox.json(&["mute", "--list"])["muted"].as_array().unwrap().len()
+        self.sandbox.json(&["mute", "--list"])["turns"].as_array().unwrap().len()
     }
 
     fn begin(&mut self) {

@@ -24,6 +24,9 @@ const RIGHT: f64 = 66.0;
 /// A candidate's rank in one list.
 pub(super) type RankIn = fn(&Ranks) -> Option<u32>;
 
+/// Width of the words behind a bar.
+const LABEL: f64 = 36.0;
+
 /// A list that has a column.
 struct Column {
     name: &'static str,
@@ -222,10 +225,20 @@ pub(super) fn time(explanation: &Explanation) -> Option<Markup> {
                 @let y = 22.0 + number as f64 * 17.0;
                 text.label x="86" y=(at(y + 9.0)) text-anchor="end" { (Said(&span.name)) }
                 rect.span x=(at(x(span.from))) y=(at(y)) width=(at((span.micros as f64 * scale).max(1.0))) height="11" rx="1.5" {}
-                text.label x=(at(x(span.from + span.micros) + 4.0)) y=(at(y + 9.0)) { (millis(span.micros)) }
+                text.label x=(at(beside(x(span.from + span.micros), x(budget)))) y=(at(y + 9.0)) { (millis(span.micros)) }
             }
         }
     })
+}
+
+/// Where the words begin behind a bar that ends at `end`: not on the line of the budget.
+fn beside(end: f64, line: f64) -> f64 {
+    let begin = end + 4.0;
+    if begin + LABEL > line && begin < line + 4.0 {
+        line + 4.0
+    } else {
+        begin
+    }
 }
 
 #[cfg(test)]
@@ -317,6 +330,14 @@ mod tests {
             "{drawn}"
         );
         assert!(time(&Explanation::default()).is_none());
+    }
+
+    #[test]
+    fn words_stand_beside_the_line_of_the_budget() {
+        let near = |value: f64, expected: f64| (value - expected).abs() < 0.01;
+        assert!(near(beside(100.0, 300.0), 104.0));
+        assert!(near(beside(290.0, 300.0), 304.0) && near(beside(299.0, 300.0), 304.0));
+        assert!(near(beside(301.0, 300.0), 305.0));
     }
 
     #[test]

@@ -147,7 +147,7 @@ pub(in crate::page) fn confirm(decision: Decision, id: &str, preview: &Value, ke
                 (counted(&preview["episodes"], "episode", "episodes")) " of " (counted(&preview["turns"], "turn", "turns"))
                 " in " (counted(&preview["sessions"], "session", "sessions"))
                 @if let (Some(from), Some(to)) = (preview["from"].as_str(), preview["to"].as_str()) {
-                    ", begun from " (moment(from)) " to " (moment(to))
+                    @if from == to { ", begun on " (moment(from)) } @else { ", begun from " (moment(from)) " to " (moment(to)) }
                 }
                 "."
             }

@@ -28,8 +28,11 @@ pub(in crate::page) fn episode(episode: &Value, around: &Value) -> View {
         (acts(episode, id))
         div.columns {
             article.whole {
-                h2 { "Asked" }
-                (text(member(episode, "prompt")))
+                // The heading above is all that was asked, where that is one line.
+                @if title != member(episode, "prompt").trim() {
+                    h2 { "Asked" }
+                    (text(member(episode, "prompt")))
+                }
                 h2 { "Answer" }
                 (answers(episode))
                 (facets(&episode["facets"]))

@@ -12,7 +12,7 @@ use crate::explanation::{Candidate, Explanation, Gate, Known, Query, about_reaso
 pub(in crate::page) fn recollections(prompts: &[Value], older: Option<&str>, first: bool) -> View {
     let body = html! {
         h1 { "Recollections" }
-        p.lead { "What your last prompts were reminded of, and why. The prompts themselves are not kept here." }
+        p.lead { "What your last prompts were reminded of, and why. The prompts themselves are not kept: each is named by the stems of its words." }
         @if prompts.is_empty() {
             (nothing("No prompt has been answered yet.", html! {
                 p { "Set up the hook by " code { "remembrancer install" } ", and ask your coding agent something. Every prompt then stands here, \
@@ -72,6 +72,7 @@ pub(in crate::page) fn explanation(explanation: &Explanation) -> View {
         }
         (shown(explanation))
         div.charts { (ranks(explanation)) (time(explanation)) }
+        (candidates(&explanation.candidates))
         (gates(&explanation.gates))
         (query(&explanation.query))
         (sources(explanation))
@@ -141,27 +142,34 @@ fn what(candidate: &Candidate, is_item: bool) -> Markup {
     }
 }
 
-/// The ranks as a picture, and as a table.
+/// The ranks as a picture; the table below says the same.
 fn ranks(explanation: &Explanation) -> Markup {
-    let candidates = &explanation.candidates;
+    html! {
+        @if let Some(picture) = chart::ranks(explanation) {
+            figure {
+                figcaption { h2 { "Ranks, list by list" } p { "The first stands on top. What was shown is drawn strong." } }
+                (picture)
+            }
+        }
+    }
+}
+
+/// Every candidate with its ranks and what became of it.
+fn candidates(candidates: &[Candidate]) -> Markup {
     let columns = chart::columns(candidates);
     html! {
         @if !candidates.is_empty() {
-            figure {
-                figcaption { h2 #ranks { "Ranks, list by list" } p { "The first stands on top. What was shown is drawn strong." } }
-                @if let Some(picture) = chart::ranks(explanation) { (picture) }
-                div.scroll tabindex="0" role="region" aria-labelledby="ranks" {
-                    table {
-                        caption.unseen { "The ranks of the candidates" }
-                        thead { tr {
-                            th scope="col" { "Place" }
-                            th scope="col" { "Episode" }
-                            @for (name, _) in &columns { th.digits scope="col" { (name) } }
-                            th.digits scope="col" { "Score" }
-                            th scope="col" { "Outcome" }
-                        } }
-                        tbody { @for (place, candidate) in candidates.iter().enumerate() { (rank_row(place + 1, candidate, &columns)) } }
-                    }
+            h2 #candidates { "Candidates, best first" }
+            div.scroll tabindex="0" role="region" aria-labelledby="candidates" {
+                table {
+                    thead { tr {
+                        th scope="col" { "Place" }
+                        th scope="col" { "Episode" }
+                        @for (name, _) in &columns { th.digits scope="col" { (name) } }
+                        th.digits scope="col" { "Score" }
+                        th scope="col" { "Outcome" }
+                    } }
+                    tbody { @for (place, candidate) in candidates.iter().enumerate() { (rank_row(place + 1, candidate, &columns)) } }
                 }
             }
         }
