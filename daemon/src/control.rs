@@ -34,6 +34,7 @@ pub(crate) use explain::{explain, explain_now, explanations, recall_of};
 pub(crate) use forget::{forget, forget_preview, forget_target};
 pub(crate) use import::{NAMES as IMPORT_OUTCOMES, import};
 pub(crate) use listing::{sessions, timeline};
+pub(crate) use looking::root_of;
 pub(crate) use recall::{Offline, in_scope};
 pub(crate) use search::{SearchSources, search, search_offline, to_embed};
 pub(crate) use show::{session, show};

@@ -33,6 +33,7 @@ mod files;
 mod git;
 mod guarded;
 mod health;
+mod hex;
 mod ingest_task;
 mod install;
 mod instructions;

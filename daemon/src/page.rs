@@ -16,6 +16,7 @@ mod server;
 mod token;
 
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -78,8 +79,15 @@ impl Page {
     pub(crate) async fn serve(self, shutdown: CancellationToken) {
         let Self { at, file, house, .. } = self;
         let watching = tokio::spawn(house.arrivals.clone().watch(shutdown.clone()));
-        server::serve(at, routes::router(house, &shutdown), shutdown).await;
+        let mut serving = pin!(server::serve(at, routes::router(house, &shutdown), shutdown.clone()));
+        tokio::select! {
+            () = shutdown.cancelled() => {
+                // While the address is still ours: whoever serves there next writes a file of the same name.
+                file.remove();
+                serving.await;
+            }
+            () = serving.as_mut() => file.remove(),
+        }
         watching.abort();
-        file.remove();
     }
 }

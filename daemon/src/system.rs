@@ -1,6 +1,7 @@
 //! What only some operating systems have, as plain functions: the one module of this crate that names one. Today that is Unix; another
 //! system needs what is in `files`, `process` and `socket`, and `service_manager` where it has one.
 
+mod allocator;
 mod files;
 mod process;
 mod random;
@@ -8,6 +9,7 @@ pub(crate) mod service_manager;
 mod socket;
 mod terminal;
 
+pub(crate) use allocator::share_heaps;
 pub(crate) use files::{
     allowed_watches, identity, is_limit_of_watches, is_socket, mode, names, opening, other_than_a_file, owner, permissions, room,
     why_not_writable,

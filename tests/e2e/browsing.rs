@@ -220,3 +220,19 @@ fn what_can_t_be_meant_is_refused_with_what_can() {
     }
     daemon.stop(Signal::TERM);
 }
+
+#[test]
+fn times_are_those_of_the_zone_that_is_named() {
+    if !std::path::Path::new("/usr/share/zoneinfo/America/New_York").exists() {
+        eprintln!("skipped: this system has no table of time zones");
+        return;
+    }
+    let sandbox = sandbox!();
+    sandbox.transcript("first", "shop").topics(0..3);
+    let daemon = sandbox.start();
+    daemon.flush();
+    let listed = |zone: &str| text(&sandbox.command(&["timeline"]).env("TZ", zone).output().unwrap());
+    let named = listed("America/New_York");
+    assert_eq!(named, listed("EST5EDT,M3.2.0,M11.1.0"));
+    assert_ne!(named, listed("UTC"));
+}

@@ -133,6 +133,7 @@ fn every_member_that_is_printed_is_documented() {
         }
         run("remember", &["remember", "--everywhere", "Ports below 1024 are not ours."]);
         run("instruct", &["instruct", "--list"]);
+        run("config", &["config"]);
         run("config", &["config", "show"]);
         run("config-check", &["config", "check"]);
         run("config-path", &["config", "path"]);

@@ -159,6 +159,25 @@ fn ids(list: &Value) -> Vec<String> {
     ids.map(|item| item["id"].as_str().unwrap().to_owned()).collect()
 }
 
+/// A fact is remembered once, of the project of the client's folder.
+async fn remembers_once(client: &Client, schema: &Value) {
+    let remembered = client
+        .call("remember", json!({"fact": "Amounts are integer cents, never floats."}))
+        .await;
+    assert_eq!(mismatch(&remembered.structured, schema, "remember"), None);
+    assert_eq!(
+        (&remembered.structured["new"], &remembered.structured["project"]),
+        (&json!(true), &json!("shop"))
+    );
+    let again = client
+        .call("remember", json!({"fact": "Amounts are integer cents, never floats."}))
+        .await;
+    assert_eq!(
+        (&again.structured["new"], &again.structured["id"]),
+        (&json!(false), &remembered.structured["id"])
+    );
+}
+
 #[test]
 fn every_tool_answers_alike_with_a_daemon_and_without_and_when_it_is_killed_in_between() {
     let sandbox = sandbox!();
@@ -238,21 +257,7 @@ fn every_tool_answers_alike_with_a_daemon_and_without_and_when_it_is_killed_in_b
         for number in 0..3 {
             assert!(session.text.contains(&topic(number).0), "{}", session.text);
         }
-        let remembered = client
-            .call("remember", json!({"fact": "Amounts are integer cents, never floats."}))
-            .await;
-        assert_eq!(mismatch(&remembered.structured, &schema("remember"), "remember"), None);
-        assert_eq!(
-            (&remembered.structured["new"], &remembered.structured["project"]),
-            (&json!(true), &json!("shop"))
-        );
-        let again = client
-            .call("remember", json!({"fact": "Amounts are integer cents, never floats."}))
-            .await;
-        assert_eq!(
-            (&again.structured["new"], &again.structured["id"]),
-            (&json!(false), &remembered.structured["id"])
-        );
+        remembers_once(&client, &schema("remember")).await;
         client.end().await;
     });
 }

@@ -36,9 +36,14 @@ fn id_of(sandbox: &Sandbox, words: &str) -> String {
 
 /// The key that the forms of a view carry.
 fn form_key(key: &Key, view: &str) -> String {
+    field(key, view, "key").unwrap()
+}
+
+/// A field of a form that is not seen.
+fn field(key: &Key, view: &str, name: &str) -> Option<String> {
     let body = key.get(view).body;
-    let (_, rest) = body.split_once("name=\"key\" value=\"").unwrap();
-    rest.split('"').next().unwrap().to_owned()
+    let (_, rest) = body.split_once(&format!("name=\"{name}\" value=\""))?;
+    Some(rest.split('"').next()?.to_owned())
 }
 
 #[test]
@@ -426,12 +431,12 @@ fn what_is_stored_is_shown_found_and_explained() {
     // What arrives while somebody looks is told, and the script gets the rows for it.
     let mut events = key.live().unwrap();
     let mut place = || {
-        let mut line = String::new();
-        while !line.starts_with("data:") {
-            line.clear();
-            assert!(events.read_line(&mut line).unwrap() > 0, "the stream ended");
+        let mut told = String::new();
+        while !told.starts_with("data:") {
+            told.clear();
+            assert!(events.read_line(&mut told).unwrap() > 0, "the stream ended");
         }
-        line["data:".len()..].trim().to_owned()
+        told["data:".len()..].trim().to_owned()
     };
     let newest = place();
     live.turn("what arrived meanwhile?", "this did");
@@ -489,7 +494,8 @@ fn a_memory_is_muted_and_no_more_and_forgotten_for_good() {
     assert_eq!(sandbox.json(&["mute", "--list"])["turns"].as_array().unwrap().len(), 0);
     let secret = form_key(&key, &format!("decide?act=mute&id={id}"));
     let decide = |act: &str, id: &str| {
-        let done = key.post("decide", &[("key", &secret), ("act", act), ("id", id)]);
+        let seen = field(&key, &format!("decide?act={act}&id={id}"), "seen").unwrap();
+        let done = key.post("decide", &[("key", &secret), ("act", act), ("id", id), ("seen", &seen)]);
         assert_eq!(done.status, 303, "{act}: {}", done.body);
         key.get(done.line("location")).body
     };
@@ -514,6 +520,18 @@ fn a_memory_is_muted_and_no_more_and_forgotten_for_good() {
     assert!(decide("forget", &id).contains("Forgotten, for good."));
     assert_eq!(sandbox.episodes().len(), 2);
     assert_eq!(key.get(&format!("episode?id={id}")).status, 404);
+    // What came while somebody read what would go was not agreed to.
+    let seen = field(&key, "decide?act=forget-session&id=one", "seen").unwrap();
+    sandbox.transcript("one", "shop").topics(7..8);
+    daemon.flush();
+    let sent = [("key", &*secret), ("act", "forget-session"), ("id", "one"), ("seen", &*seen)];
+    let again = key.post("decide", &sent);
+    assert!(
+        again.status == 200 && again.body.contains("has changed since"),
+        "{}",
+        again.body
+    );
+    assert_eq!(sandbox.episodes().len(), 3);
     decide("forget-session", "one");
     assert_eq!(sandbox.episodes().len(), 0);
     daemon.flush();
@@ -557,8 +575,12 @@ fn it_works_without_a_daemon_and_when_one_comes_and_goes() {
     // No memory at all: each view says what to do.
     let served = sandbox.serve(&[]);
     let key = served.key();
-    let none = key.get("timeline");
-    assert!(none.status == 503 && none.body.contains("remembrancer run"), "{}", none.body);
+    let empty = key.get("timeline");
+    assert!(
+        empty.status == 503 && empty.body.contains("remembrancer run"),
+        "{}",
+        empty.body
+    );
     sandbox.transcript("one", "shop").topics(0..3);
     let daemon = sandbox.start();
     daemon.flush();
@@ -585,7 +607,11 @@ fn it_works_without_a_daemon_and_when_one_comes_and_goes() {
     );
     let id = id_of(&sandbox, &topic(1).0);
     let secret = form_key(&key, &format!("decide?act=mute&id={id}"));
-    let decide = |act: &str| key.post("decide", &[("key", &secret), ("act", act), ("id", &id)]).status;
+    let decide = |act: &str| {
+        let seen = field(&key, &format!("decide?act={act}&id={id}"), "seen").unwrap();
+        let sent = [("key", &*secret), ("act", act), ("id", &*id), ("seen", &*seen)];
+        key.post("decide", &sent).status
+    };
     assert_eq!((decide("mute"), decide("unmute"), decide("forget")), (303, 303, 303));
     assert_eq!(sandbox.episodes().len(), 2);
     let said = key.post("remember", &[("key", &secret), ("text", "Pins are blue."), ("sure", "yes")]);

@@ -370,3 +370,19 @@ fn going_back_to_a_copy_keeps_what_was_decided_since() {
     assert_eq!(sandbox.json(&["show", &muted])["muted"], true);
     assert_eq!(sandbox.run(&["show", gone["id"].as_str().unwrap()]).status.code(), Some(3));
 }
+
+#[test]
+fn a_fact_is_of_the_project_that_is_named_and_of_none_that_is_not_there() {
+    let sandbox = sandbox!();
+    sandbox.transcript("first", "shop").topics(0..2);
+    let daemon = sandbox.start();
+    daemon.flush();
+    let said = sandbox.json(&["remember", FACT, "--project", "shop"]);
+    assert_eq!((&said["project"], &said["new"]), (&json!("shop"), &json!(true)));
+    let again = sandbox.json(&["remember", FACT, "--project", &sandbox.project("shop")]);
+    assert_eq!((&again["id"], &again["new"]), (&said["id"], &json!(false)));
+    let output = sandbox.run(&["remember", FACT, "--project", "attic-of-nobody"]);
+    assert_eq!(output.status.code(), Some(3));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("attic-of-nobody") && told.contains("stats"), "{told}");
+}

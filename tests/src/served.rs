@@ -11,7 +11,7 @@ use crate::sandbox::Sandbox;
 use crate::wait::{eventually, timed};
 
 /// For the start and for an answer: far more than they take, since test machines are busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An answer of HTTP.
 #[derive(Debug, Clone)]
@@ -86,8 +86,11 @@ fn converse(mut stream: impl Read + Write, bytes: &[u8]) -> std::io::Result<Answ
     Ok(Answer { status, head, body })
 }
 
-/// The status and the lines of an answer's head; nothing where none came.
-fn read_head(reader: &mut impl BufRead) -> std::io::Result<Option<(u16, Vec<(String, String)>)>> {
+/// The status and the lines of an answer's head.
+type Head = (u16, Vec<(String, String)>);
+
+/// The head of an answer; nothing where none came.
+fn read_head(reader: &mut impl BufRead) -> std::io::Result<Option<Head>> {
     let mut first = String::new();
     if reader.read_line(&mut first)? == 0 {
         return Ok(None);

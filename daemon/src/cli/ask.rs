@@ -58,7 +58,7 @@ pub(super) fn reply(surroundings: &Surroundings, request: &Request) -> Result<Op
 ///
 /// # Errors
 /// Where it gives no sign of life, or has another memory: nothing was begun then.
-pub(super) fn daemon_of_this_memory(surroundings: &Surroundings) -> Result<bool, CliError> {
+pub(in crate::cli) fn daemon_of_this_memory(surroundings: &Surroundings) -> Result<bool, CliError> {
     let client = Client::new(surroundings.places.clone());
     let ping = match client.call(&Request::Ping, SIGN_OF_LIFE) {
         Ok(Reply::Answer(answer)) => answer.data,

@@ -18,9 +18,12 @@ use crate::config::{self, Config, Origin, Setting};
 use crate::files::read_text;
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct ConfigArguments {
     #[command(subcommand)]
     command: Option<ConfigCommand>,
+    #[command(flatten)]
+    show: JsonArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -83,7 +86,7 @@ pub(super) fn run(arguments: &ConfigArguments, named: Option<PathBuf>) -> Result
     let file = named.map_or_else(|| Ok(places.config_file()), std::path::absolute)?;
     let place = Place { file, home, places };
     match &arguments.command {
-        None => show(&place, is_named, false),
+        None => show(&place, is_named, arguments.show.json),
         Some(ConfigCommand::Show(JsonArguments { json })) => show(&place, is_named, *json),
         Some(ConfigCommand::Check(arguments)) => check(&place, is_named, arguments),
         Some(ConfigCommand::Edit) => edit::run(&place),

@@ -184,7 +184,8 @@ fn wants_server(arguments: &InstallArguments, place: &ServerPlace<'_>) -> bool {
     let name = place.agent.registration().name;
     match place.standing() {
         Some(Ok(Standing::Ours(_))) => true,
-        Some(Ok(Standing::Absent)) => arguments.mcp,
+        // What is wrong with the settings is told where it is asked for.
+        Some(Ok(Standing::Absent) | Err(_)) => arguments.mcp,
         Some(Ok(Standing::Theirs)) if arguments.mcp => {
             say!("{name}: you have an MCP server of your own called remembrancer, which stays.");
             false
@@ -193,8 +194,6 @@ fn wants_server(arguments: &InstallArguments, place: &ServerPlace<'_>) -> bool {
             say!("{name}: where it has MCP servers differs from version to version; docs/mcp.md says how to add ours by hand.");
             false
         }
-        // What is wrong with the settings is told where it is asked for.
-        Some(Err(_)) => arguments.mcp,
         _ => false,
     }
 }

@@ -40,11 +40,11 @@ pub(super) fn run(McpArguments {}: &McpArguments, surroundings: Surroundings) ->
 async fn serve(surroundings: Surroundings) -> Result<(), CliError> {
     let stop = CancellationToken::new();
     let (signal, stopped) = (system::stop_signal()?, stop.clone());
-    let stopper = tokio::spawn(async move {
+    let waiting = tokio::spawn(async move {
         signal.await;
         stopped.cancel();
     });
     let outcome = mcp::serve(surroundings, stop).await;
-    stopper.abort();
+    waiting.abort();
     Ok(outcome?)
 }

@@ -1,7 +1,7 @@
 //! `remembrancer remember`: what the user says is to be remembered, through the daemon or, where none runs, in the store itself.
 
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -9,6 +9,7 @@ use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
 use super::{acts, ask};
 use crate::cli::output::say;
+use crate::control;
 
 /// Bytes that are read from standard input: more than a fact may have.
 const MOST_BYTES: u64 = 64 * 1_024;
@@ -21,8 +22,8 @@ fits a prompt, and counts as important. To say the same twice of one project is 
 pub(super) struct RememberArguments {
     /// What is to be remembered; `-` reads it from standard input.
     fact: String,
-    /// The folder whose project it is about; the current one if not given.
-    #[arg(long, value_name = "PATH", conflicts_with = "everywhere")]
+    /// The project that it is about, by its name or a folder; that of the current folder if not given.
+    #[arg(long, value_name = "NAME|PATH", conflicts_with = "everywhere")]
     project: Option<PathBuf>,
     /// It holds in all projects.
     #[arg(long)]
@@ -39,7 +40,7 @@ pub(super) fn run(arguments: &RememberArguments, surroundings: &Surroundings) ->
     };
     let project = match &arguments.project {
         _ if arguments.everywhere => None,
-        Some(folder) => Some(surroundings.as_in_transcripts(folder)?),
+        Some(project) => Some(folder_of(project, surroundings)?),
         None => Some(surroundings.as_in_transcripts(&std::env::current_dir()?)?),
     };
     let done = acts::remember(surroundings, &text, project.as_deref())?;
@@ -59,6 +60,22 @@ pub(super) fn run(arguments: &RememberArguments, surroundings: &Surroundings) ->
         }
     });
     Ok(())
+}
+
+/// A folder that is there, else that of a project of this name: a fact of a folder that is not there would be recalled nowhere.
+fn folder_of(project: &Path, surroundings: &Surroundings) -> Result<String, CliError> {
+    let folder = surroundings.as_in_transcripts(project)?;
+    if Path::new(&folder).is_dir() {
+        return Ok(folder);
+    }
+    if let Some(name) = project.to_str()
+        && let Some(root) = control::root_of(&ask::reader(surroundings)?, name)?
+    {
+        return Ok(root);
+    }
+    let message = format!("no project is named {}, and there is no such folder", project.display());
+    Err(CliError::new(Kind::NotFound, message)
+        .with_hint("`remembrancer stats` names the projects; --everywhere is for all of them"))
 }
 
 fn from_stdin() -> Result<String, CliError> {

@@ -13,6 +13,7 @@ use crate::{Setup, daemon, logging};
 /// Runs until SIGTERM, SIGINT or SIGHUP, the last unless it was to be ignored, as under `nohup`.
 pub(super) fn run(surroundings: Surroundings) -> Result<(), CliError> {
     logging::start(&surroundings.config.log_level)?;
+    system::share_heaps();
     system::make_files_private();
     system::leave_no_core_dumps();
     let single = Single::take(&surroundings.places.data_dir())?;

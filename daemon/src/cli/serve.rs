@@ -39,7 +39,7 @@ pub(super) struct ServeArguments {
     /// The port of 127.0.0.1; 0 takes one that is free. `page.port` of the settings if not given.
     #[arg(long, value_name = "N")]
     port: Option<u16>,
-    /// Listen at the same port of [::1], too.
+    /// Listen at the same port of `[::1]`, too.
     #[arg(long, conflicts_with = "socket")]
     ipv6: bool,
     /// Open it in the browser.

@@ -124,7 +124,7 @@ impl Gathered {
         findings.push(never_shown(shown, self.never_shown.as_ref())?);
         findings.push(listed(shown, "shown-in-vain", self.in_vain.as_ref(), "mute")?);
         findings.push(most(shown, "most-shown", self.most_shown.as_deref(), "mute")?);
-        findings.push(most(shown, "most-used", self.most_used.as_deref(), "mute")?);
+        findings.push(most(shown, "most-used", self.most_used.as_deref(), "boost")?);
         findings.push(listed(shown, "muted", self.muted.as_ref(), "show")?);
         findings.push(sizes(self.sizes.as_deref()));
         Ok(findings)

@@ -8,7 +8,9 @@ use remembrancer_schema::{EpisodeId, ForgetTarget, QueryError, Reader, TargetedE
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use super::looking::several;
 use super::{ControlError, date, find, first_line, rfc3339};
+use crate::hex::hex;
 use crate::paths;
 use crate::project::{Folders, LOOK_PATIENCE};
 
@@ -45,15 +47,12 @@ pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTar
             let (stored_name, stored_root) = (redact(&name), redact_folder(&name));
             let named =
                 |(_, known, root): &(_, String, Option<String>)| *known == stored_name || root.as_deref() == Some(&*stored_root);
-            let mut found = reader.projects()?.into_iter().filter(named);
+            let all = reader.projects()?;
+            let mut found = all.iter().filter(|project| named(project));
             match (found.next(), found.next()) {
-                (Some((project, _, _)), None) => ForgetTarget::Project(project),
+                (Some((project, _, _)), None) => ForgetTarget::Project(*project),
                 (None, _) => return Err(ControlError::Unknown(format!("no project is named {name}, or has that root"))),
-                (Some(_), Some(_)) => {
-                    return Err(ControlError::Unknown(format!(
-                        "several projects are named {name}; give the root folder"
-                    )));
-                }
+                (Some(_), Some(_)) => return Err(several(&name, &all)),
             }
         }
     })
@@ -131,8 +130,7 @@ pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<(
 fn digest_of(turns: &[&TargetedEpisode]) -> String {
     let mut uids: Vec<String> = turns.iter().map(|turn| turn.turn_uid.to_string()).collect();
     uids.sort_unstable();
-    let digest = Sha256::digest(uids.join("\n").as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(uids.join("\n").as_bytes()))
 }
 
 /// Deletes what `target` names, for good.

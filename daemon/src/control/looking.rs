@@ -60,10 +60,33 @@ fn project(reader: &Reader, name: &str) -> Result<ProjectId, ControlError> {
             .max()
             .map(|(_, id)| id)
             .ok_or_else(|| ControlError::Unknown(format!("no project is named {name}, or has that folder"))),
-        [_, _, ..] => Err(ControlError::Unknown(format!(
-            "several projects are named {name}; give the root folder"
-        ))),
+        [_, _, ..] => Err(several(name, &all)),
     }
+}
+
+/// The root folder of the project of a name; none where no project has it, or where it has no folder.
+///
+/// # Errors
+/// Where several have that name; the store's.
+pub(crate) fn root_of(reader: &Reader, name: &str) -> Result<Option<String>, ControlError> {
+    let stored_name = redact(name);
+    let all = reader.projects()?;
+    let mut named = all.iter().filter(|(_, known, _)| *known == stored_name);
+    match (named.next(), named.next()) {
+        (Some(_), Some(_)) => Err(several(name, &all)),
+        (found, _) => Ok(found.and_then(|(_, _, root)| root.clone())),
+    }
+}
+
+/// That a name is that of several of `all`, and by which folders they are told from each other.
+pub(super) fn several(name: &str, all: &[(ProjectId, String, Option<String>)]) -> ControlError {
+    let stored_name = redact(name);
+    let roots = all.iter().filter(|(_, known, _)| *known == stored_name);
+    let roots: Vec<&str> = roots.filter_map(|(_, _, root)| root.as_deref()).collect();
+    ControlError::Unknown(format!(
+        "several projects are named {name}; give the root folder of one: {}",
+        roots.join(", ")
+    ))
 }
 
 /// How many are given: what was asked for, or `usual`, and never more than `most`.

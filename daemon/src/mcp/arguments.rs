@@ -200,7 +200,7 @@ mod tests {
         Parameter::new("everywhere", Kind::Flag, "where"),
     ];
 
-    fn check(given: Value) -> Result<Arguments, String> {
+    fn check(given: &Value) -> Result<Arguments, String> {
         Arguments::check("search", &TABLE, given.as_object().cloned())
     }
 
@@ -211,7 +211,7 @@ mod tests {
     #[case::wide_letters(json!({"query": "日本語日本語日本語日"}))]
     #[case::whole_with_a_point(json!({"query": "x", "limit": 10.0}))]
     fn what_fits_is_taken(#[case] given: Value) {
-        let taken = check(given.clone());
+        let taken = check(&given);
         assert!(taken.is_ok(), "{given}: {taken:?}");
     }
 
@@ -231,7 +231,7 @@ mod tests {
     #[case::other_agent(json!({"query": "x", "agent": "ed"}), "claude-code")]
     #[case::no_flag(json!({"query": "x", "everywhere": "yes"}), "is true or false")]
     fn what_does_not_fit_is_refused_by_its_name(#[case] given: Value, #[case] said: &str) {
-        let refused = check(given.clone()).unwrap_err();
+        let refused = check(&given).unwrap_err();
         assert!(refused.contains(said), "{given}: {refused}");
     }
 
@@ -253,12 +253,12 @@ mod tests {
 
     #[test]
     fn what_was_taken_is_read_as_it_is_meant() {
-        let taken = check(json!({"query": "x", "limit": 10.0, "everywhere": true})).unwrap();
+        let taken = check(&json!({"query": "x", "limit": 10.0, "everywhere": true})).unwrap();
         assert_eq!((taken.text("query"), taken.number("limit")), (Some("x"), Some(10)));
         assert!(taken.flag("everywhere") && !taken.has("mode") && taken.has("limit"));
         assert_eq!(
             taken.without("everywhere"),
-            check(json!({"limit": 10.0, "query": "x"})).unwrap()
+            check(&json!({"limit": 10.0, "query": "x"})).unwrap()
         );
     }
 }

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use rmcp::model::{
-    ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
-    InputRequiredResult, InputResponses, ProtocolVersion, ServerRequest,
+    ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, ErrorCode,
+    InputRequest, InputRequiredResult, InputResponses, ProtocolVersion, ServerRequest,
 };
 use rmcp::service::{PeerRequestOptions, RequestContext, RoleServer, ServiceError};
 use serde_json::Value;
@@ -82,7 +82,7 @@ pub(super) fn is_asked_by_results(context: &RequestContext<RoleServer>) -> bool 
 /// Asks the user, and waits.
 pub(super) async fn ask_user(context: &RequestContext<RoleServer>, question: String) -> Answer {
     let Some(form) = form(question) else {
-        return Answer::NotAsked;
+        return Answer::Declined;
     };
     match ask(
         context,
@@ -92,8 +92,9 @@ pub(super) async fn ask_user(context: &RequestContext<RoleServer>, question: Str
     .await
     {
         Ok(ClientResult::ElicitResult(result)) => answer_of(&result),
-        Err(ServiceError::Timeout { .. } | ServiceError::Cancelled { .. }) => Answer::Declined,
-        Ok(_) | Err(_) => Answer::NotAsked,
+        Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => Answer::NotAsked,
+        // A question that failed is one to which nobody said yes: the model gets no token for it.
+        Ok(_) | Err(_) => Answer::Declined,
     }
 }
 

@@ -1,14 +1,14 @@
 //! What may be deleted once it is confirmed: a token stands for exactly one selection with the turns that it named when it was shown,
 //! for a short while, once. Nothing of it leaves this process but the token.
 
-use std::io::Read as _;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use fs_err::File;
 use remembrancer_hooks::protocol::ForgetTarget;
 
 use super::arguments::Arguments;
+use crate::hex::hex;
+use crate::system;
 
 /// How long a token is good: as long as a person needs to read what would be deleted and to answer.
 pub(super) const LIFETIME: Duration = Duration::from_mins(5);
@@ -96,8 +96,8 @@ impl Confirmations {
 
 fn random() -> std::io::Result<String> {
     let mut bytes = [0; BYTES];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    system::fill_randomly(&mut bytes)?;
+    Ok(hex(&bytes))
 }
 
 #[cfg(test)]

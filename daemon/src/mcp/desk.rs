@@ -125,7 +125,7 @@ mod tests {
     }
 
     /// A context of a client that never says anything.
-    async fn context() -> RequestContext<RoleServer> {
+    fn context() -> RequestContext<RoleServer> {
         struct Nothing;
         impl rmcp::handler::server::ServerHandler for Nothing {}
         let (_client, ours) = tokio::io::duplex(64);
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_panic_is_the_error_of_its_call_and_its_place_is_free_again() {
         runtime().block_on(async {
-            let (desk, context) = (Desk::default(), context().await);
+            let (desk, context) = (Desk::default(), context());
             for _ in 0..=MOST_AT_WORK {
                 let panics = || -> Result<(), CliError> { panic!("a secret text") };
                 let said = text(&desk.work(&context, panics).await.unwrap_err());
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_call_that_is_called_off_is_not_begun_or_not_waited_for() {
         runtime().block_on(async {
-            let (desk, context) = (Desk::default(), context().await);
+            let (desk, context) = (Desk::default(), context());
             let (release, waits) = mpsc::channel::<()>();
             let (begun, begins) = tokio::sync::oneshot::channel();
             let work = desk.work(&context, move || {

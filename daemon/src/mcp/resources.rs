@@ -114,10 +114,10 @@ fn reminded(folder: &Path) -> std::io::Result<Vec<Reminded>> {
 ///
 /// # Errors
 /// The file system's error.
-pub(super) fn page(folder: &Path, from: Option<Reminded>) -> std::io::Result<ListResourcesResult> {
+pub(super) fn page(folder: &Path, from: Option<&Reminded>) -> std::io::Result<ListResourcesResult> {
     let is_first = from.is_none();
     let all = reminded(folder)?;
-    let mut rest = all.into_iter().filter(|one| from.as_ref().is_none_or(|from| one < from));
+    let mut rest = all.into_iter().filter(|one| from.is_none_or(|from| one < from));
     let shown: Vec<Reminded> = rest.by_ref().take(PAGE).collect();
     let next = shown.last().filter(|_| rest.next().is_some());
     let next_cursor = next.map(|last| format!("{}.{}", last.at_ms, last.name));
@@ -252,7 +252,7 @@ mod tests {
         fs_err::create_dir(folder.path().join("folder.md")).unwrap();
         let (mut cursor, mut names) = (None, Vec::new());
         loop {
-            let listed = page(folder.path(), place(cursor.as_deref()).unwrap()).unwrap();
+            let listed = page(folder.path(), place(cursor.as_deref()).unwrap().as_ref()).unwrap();
             assert!(listed.resources.len() <= PAGE + 1);
             names.extend(listed.resources.into_iter().map(|resource| resource.name));
             match listed.next_cursor {

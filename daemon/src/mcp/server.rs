@@ -253,7 +253,7 @@ impl ServerHandler for Server {
         let cursor = request.and_then(|request| request.cursor);
         let place = resources::place(cursor.as_deref())?;
         self.look(&context, move |surroundings| {
-            Ok(resources::page(&surroundings.places.recollections_dir(), place)?)
+            Ok(resources::page(&surroundings.places.recollections_dir(), place.as_ref())?)
         })
         .await
     }

@@ -21,7 +21,7 @@ use serde_json::Value;
 use super::memory::{Failure, FailureKind};
 use crate::printable::on_one_line;
 
-pub(super) use decide::{Decision, confirm, decided, done, remember};
+pub(super) use decide::{Decision, changed_since, confirm, decided, done, remember};
 pub(super) use episode::{episode, session};
 pub(super) use explanation::{explanation, recollections};
 pub(super) use health::health;
@@ -178,7 +178,7 @@ fn counted(value: &Value, one: &str, many: &str) -> String {
 }
 
 /// What stands where there is nothing to list: what that means, and what to do.
-fn nothing(what: &str, next: Markup) -> Markup {
+fn nothing(what: &str, next: &Markup) -> Markup {
     html! {
         div.nothing {
             p.lead { (what) }

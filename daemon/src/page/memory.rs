@@ -40,7 +40,9 @@ impl Look {
             }
             Self::ForgetPreview(target) => {
                 let target = control::forget_target(reader, target.clone())?;
-                Ok(control::forget_preview(reader, &target)?.0)
+                let (mut preview, seen) = control::forget_preview(reader, &target)?;
+                preview["seen"] = seen.into();
+                Ok(preview)
             }
             Self::Around(id) => control::around(reader, id),
         }

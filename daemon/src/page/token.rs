@@ -3,9 +3,7 @@
 //!
 //! Nothing here is logged, and no comparison tells by its time how much of a guess was right.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -13,6 +11,7 @@ use remembrancer_processor::Deadline;
 use sha2::{Digest, Sha256};
 
 use crate::files::{private_folder, read_text, write_atomically};
+use crate::hex::hex;
 use crate::system;
 
 /// Bytes of a token: 256 bits can't be guessed.
@@ -106,20 +105,10 @@ pub(crate) fn same(one: &str, other: &str) -> bool {
     std::hint::black_box(differing) == 0
 }
 
-fn hex(bytes: &[u8]) -> String {
-    let mut digits = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        // Writing to a string can't fail.
-        write!(digits, "{byte:02x}").ok();
-    }
-    digits
-}
-
 /// The token that is in force at one address, as its file says: whoever replaces the file's token takes the old one out of force.
 #[derive(Debug)]
 pub(crate) struct TokenFile {
     path: PathBuf,
-    known: Mutex<Option<((u64, u64), Token)>>,
 }
 
 impl TokenFile {
@@ -137,10 +126,7 @@ impl TokenFile {
                 format!("{} could not be written in time", path.display()),
             ));
         }
-        Ok(Self {
-            path,
-            known: Mutex::default(),
-        })
+        Ok(Self { path })
     }
 
     /// Where it is.
@@ -148,18 +134,10 @@ impl TokenFile {
         &self.path
     }
 
-    /// The token in force; none where the file is gone or says nothing.
+    /// The token in force; none where the file is gone or says nothing. It is read each time: a file that takes the place of another
+    /// may have its number in the file system, too.
     pub(crate) fn token(&self) -> Option<Token> {
-        let identity = system::identity(&fs_err::metadata(&self.path).ok()?);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, token)) = known.as_ref()
-            && *of == identity
-        {
-            return Some(token.clone());
-        }
-        let token = Said::read(&self.path)?.token;
-        *known = Some((identity, token.clone()));
-        Some(token)
+        Said::read(&self.path).map(|said| said.token)
     }
 
     /// Removes it: its token is in force nowhere any more.
@@ -302,5 +280,12 @@ mod tests {
         assert_eq!(opened, [format!("http://127.0.0.1:1/?token={}", now.digits())]);
         assert_eq!(dead.token(), None);
         assert!(!state.join("page-3.token").exists());
+        // Of two that follow each other, the second file may have the number of the one that was read.
+        for _ in 0..4 {
+            renew_all(&state, |address| address.contains(":1/")).unwrap();
+            let opened = renew_all(&state, |address| address.contains(":1/")).unwrap();
+            let now = served.token().unwrap();
+            assert_eq!(opened, [format!("http://127.0.0.1:1/?token={}", now.digits())]);
+        }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct OpenTurn {
     /// Commands that failed, and whether something was changed since.
     failing: Vec<(String, bool)>,
     replay_from: Replay,
-    /// The record that told something of it last, but for the one that opened it.
+    /// The record that told something of it last, or was judged by it; not the one that opened it.
     told_in: Option<ByteOffset>,
     /// Read but never given: warm-ups.
     discard: bool,
@@ -265,6 +265,13 @@ impl Assembler {
     /// The open turn of a side thread, if there is one.
     pub(crate) fn side_turn(&mut self, thread: &str) -> Option<&mut OpenTurn> {
         self.side.get_mut(thread)
+    }
+
+    /// Whether `at` is before the open turn of the main thread. If it is, the record being read is judged by that turn.
+    pub(crate) fn is_before_main(&mut self, at: UnixMillis) -> bool {
+        let record = self.record.point.offset;
+        let open = self.main.as_mut().filter(|open| at < open.turn.started_at);
+        open.map(|open| open.told_in = Some(record)).is_some()
     }
 
     /// When the open turn of the main thread began, if there is one.

@@ -199,8 +199,8 @@ impl Conversation {
     }
 
     /// Whether the record being told is older than the open turn: one of an earlier turn, written again.
-    pub(crate) fn is_earlier(&self) -> bool {
-        self.assembler.main_since().is_some_and(|since| self.at() < since)
+    pub(crate) fn is_earlier(&mut self) -> bool {
+        self.assembler.is_before_main(self.at())
     }
 
     /// A call of a tool, by its id.

@@ -19,7 +19,7 @@ pub(super) fn mismatch(value: &Value, schema: &Value, path: &str) -> Option<Stri
         "null" => value.is_null(),
         other => panic!("{other}"),
     };
-    if !kinds.iter().any(|kind| is_kind(kind)) {
+    if !kinds.iter().any(is_kind) {
         return Some(format!("{path}: {value} is not of {kinds:?}"));
     }
     if let Some(words) = schema["enum"].as_array()

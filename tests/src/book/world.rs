@@ -1,9 +1,12 @@
 //! The home in which the commands of a page are run: the real programs by their own names, a daemon that has read the sample sessions,
 //! and their two projects as `~/kiosk` and `~/orrery`. A page begins in the home folder, and `cd` lasts until its end.
 
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::daemon_process::DaemonProcess;
 use crate::sandbox::Sandbox;
@@ -14,7 +17,7 @@ const PROJECTS: [&str; 2] = ["kiosk", "orrery"];
 const WRITTEN: &str = "/home/sample/";
 /// The session in whose name prompts are submitted.
 const SESSION: &str = "today";
-/// For a daemon's start and for what it logs after an answer.
+/// For a daemon's start, for what it logs after an answer, and for a command.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A home under way.
@@ -90,7 +93,7 @@ impl<'a> World<'a> {
     /// Stops it.
     pub fn stop(&mut self) {
         if let Some(daemon) = self.daemon.take() {
-            daemon.stop(rustix::process::Signal::TERM);
+            daemon.stop(Signal::TERM);
         }
     }
 
@@ -136,13 +139,20 @@ impl<'a> World<'a> {
             .env("TZ", "UTC")
             .env_remove("EDITOR")
             .env_remove("VISUAL")
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(writer.try_clone().unwrap())
             .stderr(writer);
         let mut child = shell.spawn().unwrap();
         drop(shell);
-        let printed = std::io::read_to_string(reader).unwrap();
-        let status = child.wait().unwrap();
+        let (told, printed) = std::sync::mpsc::channel();
+        std::thread::spawn(move || told.send(std::io::read_to_string(reader)));
+        let Ok(printed) = printed.recv_timeout(PATIENCE) else {
+            kill_process_group(Pid::from_child(&child), Signal::KILL).ok();
+            child.wait().ok();
+            panic!("`{command}` does not end: mark it as not run, with the reason");
+        };
+        let (printed, status) = (printed.unwrap(), child.wait().unwrap());
         if let Ok(folder) = fs_err::read_to_string(&after) {
             folder.trim_end().clone_into(&mut self.folder);
         }

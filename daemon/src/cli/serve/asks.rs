@@ -105,6 +105,8 @@ impl Asks for Asking {
     }
 
     fn look(&self, look: &Look) -> Result<Value, Failure> {
+        // Half of a view from the daemon's memory and half from another would be neither.
+        ask::daemon_of_this_memory(&self.surroundings)?;
         let reader = remembrancer_schema::Reader::open(&self.surroundings.places.database_file());
         Ok(look.at(&reader.map_err(|error| unreadable(&error))?)?)
     }

@@ -37,7 +37,9 @@ impl Home {
     fn put(&self, agent: Agent, program: &str) -> usize {
         let folder = self.folder(agent);
         let changes = self.place(agent, &folder).install(program, Vec::new()).unwrap();
-        changes.iter().for_each(|change| change.apply().unwrap());
+        for change in &changes {
+            change.apply().unwrap();
+        }
         changes.len()
     }
 

@@ -112,9 +112,8 @@ fn target(call: &Call<'_>) -> Result<ForgetTarget, CliError> {
         }
         Some(id) => return Ok(ForgetTarget::Episode(id.to_owned())),
         None if !narrows => {
-            return Err(CliError::new(ErrorKind::Usage, "nothing is named that is to be forgotten").with_hint(
-                "name an `id`, or one or more of session, project, path, matching, since, until; everything at once is deleted by the user alone, with `remembrancer forget --all`",
-            ));
+            return Err(CliError::new(ErrorKind::Usage, "nothing is named that is to be forgotten")
+                .with_hint("name an `id`, or one or more of session, project, path, matching, since, until"));
         }
         None => {}
     }
@@ -144,7 +143,7 @@ fn target(call: &Call<'_>) -> Result<ForgetTarget, CliError> {
         text("matching").map(ForgetTarget::Matching),
         since.map(ForgetTarget::After),
         // What begins while it is asked was not shown, and stays.
-        Some(ForgetTarget::Before(until.unwrap_or(now.0))),
+        Some(ForgetTarget::Before(until.map_or(now.0, |until| until.min(now.0)))),
     ]
     .into_iter()
     .flatten()
@@ -203,12 +202,8 @@ pub(in crate::mcp) fn question(selected: &Selected) -> String {
         summary(&selected.preview)
     );
     for turn in list_of(&selected.preview, "newest") {
-        question.push_str(&format!(
-            "\n  {}  {}  {}",
-            plain(&turn["id"]),
-            plain(&turn["date"]),
-            name(&turn["asked"])
-        ));
+        let (id, date) = (plain(&turn["id"]), plain(&turn["date"]));
+        question.extend(["\n  ", &id, "  ", &date, "  ", &name(&turn["asked"])]);
     }
     question
 }
@@ -252,24 +247,18 @@ pub(in crate::mcp) fn delete(surroundings: &Surroundings, selection: &Selection)
 
 fn newest(preview: &Value) -> String {
     let turns = list_of(preview, "newest");
-    let mut told: String = turns
-        .iter()
-        .map(|turn| {
-            let head = format!(
-                "{} · {} · id {}",
-                plain(&turn["date"]),
-                name(&turn["project"]),
-                plain(&turn["id"])
-            );
-            format!("{head}\n{}", quoted("asked:", text_of(turn, "asked")))
-        })
-        .collect();
+    let mut told = String::new();
+    for turn in turns {
+        let (date, project, id) = (plain(&turn["date"]), name(&turn["project"]), plain(&turn["id"]));
+        let asked = quoted("asked:", text_of(turn, "asked"));
+        told.extend([&date, " · ", &project, " · id ", &id, "\n", &asked]);
+    }
     let more = preview["turns"]
         .as_u64()
         .unwrap_or_default()
         .saturating_sub(turns.len() as u64);
     if more > 0 {
-        told.push_str(&format!("and {more} older\n"));
+        told.extend(["and ", &more.to_string(), " older\n"]);
     }
     told
 }

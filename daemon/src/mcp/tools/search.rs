@@ -114,10 +114,10 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
     };
     let mut tail = String::new();
     if let Some(next) = structured["next"].as_u64() {
-        tail.push_str(&format!("There is more: offset {next}."));
+        tail.extend(["There is more: offset ", &next.to_string(), "."]);
     }
     for degradation in list_of(&found, "degradations") {
-        tail.push_str(&format!(" (By words alone: {}.)", name(degradation)));
+        tail.extend([" (By words alone: ", &name(degradation), ".)"]);
     }
     if !told.is_empty() {
         tail.push_str(" Call show with an id for the whole of one.");

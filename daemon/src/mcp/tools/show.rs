@@ -176,11 +176,16 @@ fn text_of_episode(episode: &Value) -> String {
     let others = parts.iter().filter(|part| part["part"] != episode["part"]);
     for part in others {
         let number = part["part"].as_u64().unwrap_or_default() + 1;
-        text.push_str(&format!(
-            "\nPart {number} of the turn (id {}):\n{}\n",
-            text_of(part, "id"),
-            text_of(part, "answer")
-        ));
+        let (number, id) = (number.to_string(), text_of(part, "id"));
+        text.extend([
+            "\nPart ",
+            &number,
+            " of the turn (id ",
+            id,
+            "):\n",
+            text_of(part, "answer"),
+            "\n",
+        ]);
     }
     text
 }
@@ -192,13 +197,8 @@ fn session(call: &Call<'_>, id: &str, offset: usize) -> Result<Told, CliError> {
     let told = loop {
         let mut page = acts::session(call.surroundings, id, after.as_deref())?;
         for turn in list_of(&page, "turns") {
-            text.push_str(&format!(
-                "[{} · id {}]\nAsked:\n{}\n\nAnswer:\n{}\n\n",
-                text_of(turn, "at"),
-                text_of(turn, "id"),
-                text_of(turn, "prompt"),
-                text_of(turn, "answer")
-            ));
+            text.extend(["[", text_of(turn, "at"), " · id ", text_of(turn, "id"), "]\nAsked:\n"]);
+            text.extend([text_of(turn, "prompt"), "\n\nAnswer:\n", text_of(turn, "answer"), "\n\n"]);
         }
         let is_enough = text.chars().count() > offset.saturating_add(SHOWN_PAGE);
         match page["next"].as_str().filter(|_| !is_enough) {

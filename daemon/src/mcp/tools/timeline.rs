@@ -8,6 +8,7 @@ use crate::cli::{CliError, acts};
 use crate::mcp::arguments::{Kind, Parameter};
 use crate::mcp::bounds::shorten;
 use crate::mcp::wording::{Told, block, list_of, name, only, plain, quoted, shown_throughout, text_of};
+use crate::plural::counted;
 
 /// Turns, where nothing else is asked for.
 const TURNS: u32 = 15;
@@ -82,7 +83,7 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
             };
             acts::timeline(call.surroundings, &request)
         })?;
-        let mut structured = structured(&found, looked.json());
+        let mut structured = structured(&found, &looked.json());
         // Fewer are asked for, so that the places at which the list goes on are those of what is told.
         let left_out = shorten(&mut structured, "turns") as u32;
         if left_out > 0 && limit > 1 {
@@ -94,12 +95,16 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
         let head = if turns.is_empty() {
             format!("There are no such turns {}.{}", looked.words(), looked.wider())
         } else {
-            format!("{} turns {}, the earliest first:", turns.len(), looked.words())
+            format!(
+                "{} {}, the earliest first:",
+                counted(turns.len() as u64, "turn", "turns"),
+                looked.words()
+            )
         };
         let mut tail = String::new();
         for (member, argument) in [("older", "before"), ("newer", "after")] {
             if let Some(place) = found[member].as_str() {
-                tail.push_str(&format!("There are {member} ones: {argument} \"{place}\". "));
+                tail.extend(["There are ", member, " ones: ", argument, " \"", place, "\". "]);
             }
         }
         return Ok(Told {
@@ -109,7 +114,7 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
     }
 }
 
-fn structured(found: &Value, project: Value) -> Value {
+fn structured(found: &Value, project: &Value) -> Value {
     let members = [
         "id", "at", "agent", "session", "project", "origin", "hidden", "asked", "answered",
     ];

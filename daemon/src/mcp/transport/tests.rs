@@ -51,7 +51,7 @@ fn nothing_more_is_read_while_too_many_replies_are_not_taken() {
                 .await
                 .is_err()
         );
-        let takes = tokio::spawn(async move {
+        let reading = tokio::spawn(async move {
             let mut all = Vec::new();
             taker.read_to_end(&mut all).await.unwrap();
             all
@@ -62,7 +62,7 @@ fn nothing_more_is_read_while_too_many_replies_are_not_taken() {
         let received = tokio::time::timeout(PATIENCE, bounded.receive()).await.unwrap();
         assert_eq!(serde_json::to_value(received.unwrap()).unwrap()["id"], 1);
         drop(bounded);
-        let lines = takes.await.unwrap().split(|byte| *byte == b'\n').count() - 1;
+        let lines = reading.await.unwrap().split(|byte| *byte == b'\n').count() - 1;
         assert_eq!(lines, MOST_UNTAKEN);
     });
 }

@@ -155,6 +155,7 @@ pub(in crate::page) fn confirm(decision: Decision, id: &str, preview: &Value, ke
             ul { @for consequence in decision.consequences() { li { (consequence) } } }
             form method="post" action="decide" {
                 (hidden(decision, id, key))
+                input type="hidden" name="seen" value=(member(preview, "seen"));
                 div.does {
                     button.grave[decision.forgets()] { (decision.verb()) }
                     a href=(back(decision, id)) data-key="u" { "No, go back" }
@@ -192,6 +193,11 @@ pub(in crate::page) fn done(decision: Decision, id: Option<&str>, key: &str) -> 
     }
 }
 
+/// Why it is asked once more.
+pub(in crate::page) fn changed_since() -> Markup {
+    html! { p { "Nothing was forgotten: what it names has changed since you were asked. This is what it is now." } }
+}
+
 /// What the user decided so far.
 pub(in crate::page) fn decided(steered: &Value, key: &str) -> View {
     let list = |name: &str| -> Vec<Value> { steered[name].as_array().cloned().unwrap_or_default() };
@@ -200,7 +206,7 @@ pub(in crate::page) fn decided(steered: &Value, key: &str) -> View {
         h1 { "Decisions" }
         p.lead { "What you silenced and what you lifted. To forget leaves nothing to list." }
         @if muted.is_empty() && boosted.is_empty() {
-            (nothing("Nothing is muted or boosted.", html! {
+            (nothing("Nothing is muted or boosted.", &html! {
                 p { "Open an episode to mute it, so that it is never recalled again, or to boost it, so that it counts as important." }
                 p { a href="remember" { "Remember a fact" } ", if there is something that no transcript says." }
             }))

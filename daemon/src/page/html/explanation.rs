@@ -14,7 +14,7 @@ pub(in crate::page) fn recollections(prompts: &[Value], older: Option<&str>, fir
         h1 { "Recollections" }
         p.lead { "What your last prompts were reminded of, and why. The prompts themselves are not kept: each is named by the stems of its words." }
         @if prompts.is_empty() {
-            (nothing("No prompt has been answered yet.", html! {
+            (nothing("No prompt has been answered yet.", &html! {
                 p { "Set up the hook by " code { "remembrancer install" } ", and ask your coding agent something. Every prompt then stands here, \
                     those too for which nothing was shown." }
             }))

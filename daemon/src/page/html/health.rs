@@ -6,24 +6,24 @@ use serde_json::Value;
 use super::{Said, Section, View, counted, member, number, times};
 
 /// The view.
-pub(in crate::page) fn health(status: &Value, stats: &Value) -> View {
+pub(in crate::page) fn health(status: &Value, store: &Value) -> View {
     let body = html! {
         h1 { "Health" }
         (state(status))
         (warnings(status))
         h2 { "Memory" }
         dl.numbers {
-            (figure("Episodes", number_of(&stats["episodes"])))
-            (figure("Turns", number_of(&stats["turns"])))
-            (figure("Sessions", number_of(&stats["sessions"])))
-            (figure("Projects", number_of(&stats["projects"])))
-            (figure("With a vector", number_of(&stats["embedded"])))
-            (figure("Waiting for one", number_of(&stats["embedding_backlog"])))
-            (figure("On the disk", megabytes(&stats["bytes"]["database"])))
+            (figure("Episodes", number_of(&store["episodes"])))
+            (figure("Turns", number_of(&store["turns"])))
+            (figure("Sessions", number_of(&store["sessions"])))
+            (figure("Projects", number_of(&store["projects"])))
+            (figure("With a vector", number_of(&store["embedded"])))
+            (figure("Waiting for one", number_of(&store["embedding_backlog"])))
+            (figure("On the disk", megabytes(&store["bytes"]["database"])))
             (figure("Forgotten turns", number_of(&status["forgotten_turns"])))
         }
-        (recalls(status, stats))
-        (agents(stats))
+        (recalls(status, store))
+        (agents(store))
         (process(status))
     };
     View::new(Section::Health, "Health", body)
@@ -83,9 +83,9 @@ fn warnings(status: &Value) -> Markup {
     }
 }
 
-fn recalls(status: &Value, stats: &Value) -> Markup {
-    let (now, week) = (&status["recalls"], &stats["recollections"]["last_7_days"]);
-    let times = &stats["recall_times"];
+fn recalls(status: &Value, store: &Value) -> Markup {
+    let (now, week) = (&status["recalls"], &store["recollections"]["last_7_days"]);
+    let times = &store["recall_times"];
     html! {
         h2 { "Recall" }
         dl.numbers {
@@ -110,8 +110,8 @@ fn reasons(title: &str, counts: &Value) -> Markup {
     }
 }
 
-fn agents(stats: &Value) -> Markup {
-    let agents: Vec<&Value> = stats["by_agent"].as_array().into_iter().flatten().collect();
+fn agents(store: &Value) -> Markup {
+    let agents: Vec<&Value> = store["by_agent"].as_array().into_iter().flatten().collect();
     html! {
         @if !agents.is_empty() {
             h2 #agents { "Agents" }

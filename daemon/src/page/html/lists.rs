@@ -154,7 +154,7 @@ fn nothing_there(narrowed: &Narrowed, what: &str) -> Markup {
     if narrowed.is_open() {
         return nothing(
             "Nothing is remembered yet.",
-            html! {
+            &html! {
                 ol {
                     li { "Start the daemon: " code { "remembrancer run" } ". It reads the transcripts that your coding agents have left, the newest first." }
                     li { "Set up the hook: " code { "remembrancer install" } ". From then on each prompt is reminded of what fits it." }
@@ -165,7 +165,7 @@ fn nothing_there(narrowed: &Narrowed, what: &str) -> Markup {
     }
     nothing(
         &format!("There are no such {what}."),
-        html! { p { "Take away what narrows the list, or look at another project or time." } },
+        &html! { p { "Take away what narrows the list, or look at another project or time." } },
     )
 }
 

@@ -59,7 +59,7 @@ pub(in crate::page) fn found(found: Option<&Value>, narrowed: &Narrowed, mode: S
     let Some(found) = found else {
         return nothing(
             "Ask in your own words.",
-            html! { p { "Everything that is remembered is looked through, by words and by meaning. To search leaves no trace." } },
+            &html! { p { "Everything that is remembered is looked through, by words and by meaning. To search leaves no trace." } },
         );
     };
     let results: Vec<&Value> = found["results"].as_array().into_iter().flatten().collect();
@@ -75,7 +75,7 @@ pub(in crate::page) fn found(found: Option<&Value>, narrowed: &Narrowed, mode: S
         @if results.is_empty() {
             (nothing(
                 if offset == 0 { "Nothing was found." } else { "There is nothing more." },
-                html! { p { "Fewer words, or other ones, may find it." } },
+                &html! { p { "Fewer words, or other ones, may find it." } },
             ))
         } @else {
             p.count { (counted(&found["found"], "result", "results")) }

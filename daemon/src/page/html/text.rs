@@ -40,11 +40,15 @@ enum Piece<'a> {
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
-    while let Some((before, opened)) = fence(rest) {
+    while let Some((before, quotes, opened)) = fence(rest, 3, |behind| !behind.contains('`')) {
         pieces.extend(paragraphs(before));
         // What stands behind the fence names the language.
-        let code = opened.split_once('\n').map_or("", |(_, code)| code);
-        let (code, after) = fence(code).unwrap_or((code, ""));
+        let (language, code) = opened.split_once('\n').unwrap_or((opened, ""));
+        if language.trim().contains(' ') {
+            pieces.push(Piece::Prose(language.trim()));
+        }
+        let closed = fence(code, quotes, |behind| behind.trim().is_empty());
+        let (code, _, after) = closed.unwrap_or((code, 0, ""));
         if !code.trim().is_empty() {
             pieces.push(Piece::Code(code.trim_end()));
         }
@@ -54,13 +58,16 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// What stands before the first line that begins with three back quotes, and what comes behind them.
-fn fence(text: &str) -> Option<(&str, &str)> {
+/// What stands before the first line that begins with `least` back quotes or more, where `fits` says so of what follows them on the
+/// line; how many they are; and what comes behind them.
+fn fence(text: &str, least: usize, fits: impl Fn(&str) -> bool) -> Option<(&str, usize, &str)> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let indent = line.len() - line.trim_start_matches(' ').len();
-        if indent <= 3 && line[indent..].starts_with("```") {
-            return Some((&text[..at], &text[at + indent + 3..]));
+        let behind = line[indent..].trim_start_matches('`');
+        let quotes = line.len() - indent - behind.len();
+        if indent <= 3 && quotes >= least && fits(behind) {
+            return Some((&text[..at], quotes, &text[at + indent + quotes..]));
         }
         at += line.len();
     }
@@ -104,6 +111,8 @@ mod tests {
         "a\n```rust\nlet x = `1`;\n```\nb",
         "<p>a</p><pre tabindex=\"0\"><code>let x = `1`;</code></pre><p>b</p>"
     )]
+    #[case::code_in_a_line("```cargo test``` passes\n\nb", "<p>```cargo test``` passes</p><p>b</p>")]
+    #[case::more_quotes("````\n```\na\n````\nb", "<pre tabindex=\"0\"><code>```\na</code></pre><p>b</p>")]
     #[case::open_code("```\na\n\nb", "<pre tabindex=\"0\"><code>a\n\nb</code></pre>")]
     #[case::fence_alone("```", "")]
     #[case::inline("see `a<b` there", "<p>see <code>a&lt;b</code> there</p>")]

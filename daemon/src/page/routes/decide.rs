@@ -97,6 +97,9 @@ pub(super) struct Decided {
     key: String,
     act: String,
     id: String,
+    /// A digest of the turns that were listed when it was asked.
+    #[serde(default)]
+    seen: String,
 }
 
 pub(super) async fn decide(State(house): State<House>, Form(sent): Form<Decided>) -> Result<Response, NotDone> {
@@ -108,7 +111,12 @@ pub(super) async fn decide(State(house): State<House>, Form(sent): Form<Decided>
         Decision::Boost => Steering::Boost,
         Decision::Unboost => Steering::Unboost,
         Decision::Forget | Decision::ForgetSession | Decision::ForgetProject => {
-            let target = target(decision, sent.id);
+            let target = target(decision, sent.id.clone());
+            let preview = house.memory.look(Look::ForgetPreview(target.clone())).await?;
+            if preview["seen"] != sent.seen {
+                let again = html::confirm(decision, &sent.id, &preview, &house.guard.key_of_forms());
+                return Ok(again.after(Some(html::changed_since())).into_response());
+            }
             house.memory.ask(Request::Forget { target }).await?;
             return Ok(on_to("decisions", &[("done", decision.name())]));
         }

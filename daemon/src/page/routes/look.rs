@@ -107,8 +107,8 @@ pub(super) async fn recollection(State(house): State<House>, Query(asked): Query
 
 pub(super) async fn health(State(house): State<House>) -> Result<View, Failure> {
     let status = house.memory.ask(Request::Status).await?;
-    let stats = house.memory.look(Look::Stats).await?;
-    Ok(html::health(&status.value, &stats))
+    let store = house.memory.look(Look::Stats).await?;
+    Ok(html::health(&status.value, &store))
 }
 
 #[cfg(test)]

@@ -157,12 +157,15 @@ impl Kept {
         automaton.captures.is_match().then_some(&automaton.captures)
     }
 
-    /// Drops what was used least recently, until the rest is within its bound.
+    /// Drops what is large and was not used for long, until the rest is within its bound.
     fn shrink(&mut self) {
         while self.bytes > MOST_KEPT {
-            let used = self.automata.iter_mut().filter(|slot| slot.is_some());
-            let oldest = used.min_by_key(|slot| slot.as_ref().map(|automaton| automaton.last_used));
-            let Some(automaton) = oldest.and_then(Option::take) else {
+            let cost = |slot: &&mut Option<Automaton>| {
+                let of = |automaton: &Automaton| (self.searches - automaton.last_used + 1) * automaton.bytes as u64;
+                slot.as_ref().map(of)
+            };
+            let dearest = self.automata.iter_mut().max_by_key(cost);
+            let Some(automaton) = dearest.and_then(Option::take) else {
                 break;
             };
             self.bytes -= automaton.bytes;

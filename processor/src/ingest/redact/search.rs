@@ -125,6 +125,8 @@ impl Present {
     pub(super) fn secrets(self, sought: &Sought<'_>, kept: &mut Kept) -> Vec<Cut> {
         let secrets = match &self.rule.finder {
             Finder::Pattern(pattern) => self.matches(pattern, sought, kept),
+            // A table has a line below its head.
+            Finder::Columns if !sought.text.trim_end().contains('\n') => Vec::new(),
             Finder::Columns => columns::secrets(sought.text),
         };
         let cut = |range| Cut {
@@ -218,8 +220,8 @@ static READY: LazyLock<Ready> = LazyLock::new(|| {
         Finder::Columns => None,
     });
     Ready {
-        anchors: Anchors::new(AhoCorasickKind::DFA, ascii),
-        beyond_ascii: Anchors::new(AhoCorasickKind::ContiguousNFA, beyond),
+        anchors: Anchors::new(ascii),
+        beyond_ascii: Anchors::new(beyond),
         alphabet: Alphabet::of(&patterns.collect::<Vec<_>>()),
         searched,
         spare: Spare::default(),
@@ -227,10 +229,10 @@ static READY: LazyLock<Ready> = LazyLock::new(|| {
 });
 
 impl Anchors {
-    fn new(kind: AhoCorasickKind, strings: Vec<(&'static str, Vec<usize>)>) -> Self {
+    fn new(strings: Vec<(&'static str, Vec<usize>)>) -> Self {
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
-            .kind(Some(kind))
+            .kind(Some(AhoCorasickKind::DFA))
             .build(strings.iter().map(|(string, _)| string))
             .expect("invariant: some hundred short strings");
         Self { automaton, strings }
