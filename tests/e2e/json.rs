@@ -123,7 +123,6 @@ fn every_member_that_is_printed_is_documented() {
         run("timeline", &["timeline", "--limit", "2"]);
         run("sessions", &["sessions"]);
         run("last", &["last"]);
-        run("explain", &["explain"]);
         run("explanations", &["explain", "--list"]);
         for how in ["mute", "boost"] {
             run(how, &[how, &id]);

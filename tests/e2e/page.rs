@@ -385,8 +385,8 @@ fn style_and_script_lead_nowhere() {
 fn what_is_stored_is_shown_found_and_explained() {
     let sandbox = sandbox!();
     sandbox.transcript("older", "shop").topics(0..4);
-    let mut live = sandbox.transcript("newer", "attic").on_day(2);
-    live.topics(4..6);
+    let mut growing = sandbox.transcript("newer", "attic").on_day(2);
+    growing.topics(4..6);
     let daemon = sandbox.start();
     daemon.wait_for_model();
     daemon.embed_all();
@@ -439,7 +439,7 @@ fn what_is_stored_is_shown_found_and_explained() {
         told["data:".len()..].trim().to_owned()
     };
     let newest = place();
-    live.turn("what arrived meanwhile?", "this did");
+    growing.turn("what arrived meanwhile?", "this did");
     let next = place();
     assert_ne!(newest, next);
     let arrived = body(&format!("arrivals?after={newest}"));
@@ -480,7 +480,8 @@ fn pages_go_on_where_they_ended() {
 #[test]
 fn a_memory_is_muted_and_no_more_and_forgotten_for_good() {
     let sandbox = sandbox!();
-    sandbox.transcript("one", "shop").topics(0..3);
+    let mut one = sandbox.transcript("one", "shop");
+    one.topics(0..3);
     let daemon = sandbox.start();
     daemon.flush();
     let served = sandbox.serve(&[]);
@@ -522,8 +523,11 @@ fn a_memory_is_muted_and_no_more_and_forgotten_for_good() {
     assert_eq!(key.get(&format!("episode?id={id}")).status, 404);
     // What came while somebody read what would go was not agreed to.
     let seen = field(&key, "decide?act=forget-session&id=one", "seen").unwrap();
-    sandbox.transcript("one", "shop").topics(7..8);
-    daemon.flush();
+    one.topics(7..8);
+    eventually("what was added to be stored", PATIENCE, || {
+        daemon.flush();
+        (sandbox.episodes().len() == 3).then_some(())
+    });
     let sent = [("key", &*secret), ("act", "forget-session"), ("id", "one"), ("seen", &*seen)];
     let again = key.post("decide", &sent);
     assert!(

@@ -27,13 +27,7 @@ fn pictures(id: &str, prompt: &str) -> [Picture; 8] {
         ),
         ("page-episode", format!("episode?id={id}"), 1_600, 760, "light"),
         ("page-session-phone", format!("session?id={id}"), 375, 780, "light"),
-        (
-            "page-recollection",
-            format!("recollection?id={prompt}"),
-            1_280,
-            1_180,
-            "light",
-        ),
+        ("page-recollection", format!("recollection?id={prompt}"), 1_280, 860, "light"),
         ("page-forget", format!("decide?act=forget&id={id}"), 768, 820, "dark"),
         ("page-health", "health".to_owned(), 1_280, 860, "dark"),
     ]

@@ -19,6 +19,7 @@ mod rules;
 mod search;
 mod stored;
 mod suspects;
+mod tables;
 mod tokens;
 mod typed;
 mod view;

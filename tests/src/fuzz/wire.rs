@@ -90,12 +90,13 @@ fn check_reply(reply: &Reply) {
     }
 }
 
-/// Whether two values are equal, numbers with a fraction to fifteen digits: `serde_json` reads those quickly, not exactly.
+/// Whether two values are equal, numbers with a fraction to fifteen digits: `serde_json` reads those quickly, not exactly. Numbers so
+/// near to nothing that they have fewer digits by themselves are as good as nothing.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) if one.is_f64() && other.is_f64() => {
             let [one, other] = [one, other].map(|number| number.as_f64().unwrap_or(f64::NAN));
-            (one - other).abs() <= one.abs() * 1e-15
+            (one - other).abs() <= (one.abs() * 1e-15).max(f64::MIN_POSITIVE)
         }
         (Value::Array(one), Value::Array(other)) => {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))

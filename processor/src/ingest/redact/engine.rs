@@ -1,8 +1,8 @@
 //! A rule's pattern, searched in a text of the rules' alphabet, and what such searches keep from one text to the next.
 //!
 //! A search builds its automaton as it goes and keeps it for the next text: that is what makes it fast, and what took tens of
-//! megabytes, once for every pattern and thread. Here all patterns of a thread share one bound, and what was used least recently goes
-//! first; few threads leave theirs behind (ADR 53). Nothing of a text is kept.
+//! megabytes, once for every pattern and thread. Here all patterns of one who searches share one bound, and what is large and was not
+//! used for long goes first; few leave theirs behind (ADR 53). Nothing of a text is kept.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

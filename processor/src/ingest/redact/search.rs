@@ -7,11 +7,11 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::alphabet::{Alphabet, Coded};
-use super::columns;
 use super::engine::{Kept, Match, Pattern, Search, Spare};
 use super::everyday::{COLUMNS, EVERYDAY};
 use super::judge::{self, Found};
 use super::rules::{Rule, SHAPED};
+use super::tables;
 use super::tokens::{KINDS, TOKENS, Token};
 use super::view::Cut;
 use super::written::WRITTEN;
@@ -125,9 +125,7 @@ impl Present {
     pub(super) fn secrets(self, sought: &Sought<'_>, kept: &mut Kept) -> Vec<Cut> {
         let secrets = match &self.rule.finder {
             Finder::Pattern(pattern) => self.matches(pattern, sought, kept),
-            // A table has a line below its head.
-            Finder::Columns if !sought.text.trim_end().contains('\n') => Vec::new(),
-            Finder::Columns => columns::secrets(sought.text),
+            Finder::Columns => tables::secrets(sought.text),
         };
         let cut = |range| Cut {
             range,
