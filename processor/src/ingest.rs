@@ -40,6 +40,7 @@ use remembrancer_schema::{ByteOffset, SessionUpdate, UnixMillis};
 pub use agent::{Agent, Context, Home, Piece, ReadFile, Shape};
 pub use assemble::kept_folder;
 pub use episode::{GrowingTurn, episodes};
+pub use facet::OWN_SERVER;
 pub(crate) use facet::command_key;
 pub use problem::{LineProblem, ProblemKind};
 pub(crate) use redact::after_cut_span;

@@ -168,6 +168,11 @@ fn check(info: &SourceInfo, content: &str, cuts: impl Iterator<Item = usize>) ->
                 again_end != end || again_state == state,
                 "at {cut}, from {from:?}: {again_state:?} is taken over, not {state:?}"
             );
+            // Wherever it ended: who begins there, with what it took over, has the same turns again.
+            let last = &content[again_end.offset.0 as usize..];
+            let (once_more, ..) = read(resumed(info, again_end, again_state.as_deref()), last);
+            found.extend(once_more);
+            assert_eq!(found, whole, "at {cut}, and again from {again_end:?} with {again_state:?}");
         }
     }
     whole

@@ -41,7 +41,7 @@ pub(crate) struct OpenTurn {
     /// Commands that failed, and whether something was changed since.
     failing: Vec<(String, bool)>,
     replay_from: Replay,
-    /// The record that told something of it last, or was judged by it; not the one that opened it.
+    /// The record that told something of it last, or was judged by it.
     told_in: Option<ByteOffset>,
     /// Read but never given: warm-ups.
     discard: bool,
@@ -188,13 +188,13 @@ impl Assembler {
             let untouched = open.turn.steps.is_empty() && open.turn.carried_summary.is_none();
             let repeats = untouched && open.spelling == spelling(&prompt);
             let same_record = !place.id.is_empty() && !open.is_new(place.id);
-            let replay_from = open.replay_from.clone();
-            if repeats || same_record {
+            let is_same = repeats || same_record;
+            if is_same || open.told_in == Some(self.record.point.offset) {
+                let replay_from = open.replay_from.clone();
                 self.entangle(replay_from);
-                return;
             }
-            if open.told_in == Some(self.record.point.offset) {
-                self.entangle(replay_from);
+            if is_same {
+                return;
             }
         }
         self.close_all();
@@ -210,8 +210,8 @@ impl Assembler {
         self.main = Some(open);
     }
 
-    /// Notes that the record being read says something of a turn that must be read from `replay_from` on: a turn that begins in this
-    /// record, too, must be read from there.
+    /// Notes that the record being read says something of a turn that must be read from `replay_from` on: a turn of the main thread that
+    /// begins in this record, too, must be read from there.
     fn entangle(&mut self, replay_from: Replay) {
         let record = self.record.point.offset;
         let earliest = self
@@ -267,8 +267,9 @@ impl Assembler {
         self.side.get_mut(thread)
     }
 
-    /// Whether `at` is before the open turn of the main thread. If it is, the record being read is judged by that turn.
-    pub(crate) fn is_before_main(&mut self, at: UnixMillis) -> bool {
+    /// Judges the record being read by the open turn of the main thread: whether `at` is before it began. If so, it is noted that what
+    /// becomes of the record depends on that turn.
+    pub(crate) fn judge_by_main(&mut self, at: UnixMillis) -> bool {
         let record = self.record.point.offset;
         let open = self.main.as_mut().filter(|open| at < open.turn.started_at);
         open.map(|open| open.told_in = Some(record)).is_some()

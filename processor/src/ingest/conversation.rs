@@ -198,9 +198,9 @@ impl Conversation {
         }
     }
 
-    /// Whether the record being told is older than the open turn: one of an earlier turn, written again.
-    pub(crate) fn is_earlier(&mut self) -> bool {
-        self.assembler.is_before_main(self.at())
+    /// Judges whether the record being told is older than the open turn: one of an earlier turn, written again.
+    pub(crate) fn judge_as_earlier(&mut self) -> bool {
+        self.assembler.judge_by_main(self.at())
     }
 
     /// A call of a tool, by its id.

@@ -187,8 +187,8 @@ pub(crate) fn is_own_command(whole: &str) -> bool {
             .any(|part| OWN.contains(&program(part)))
 }
 
-/// The name under which our MCP server is registered.
-const OWN_SERVER: &str = "remembrancer";
+/// The name under which our MCP server is registered, by which its tools are known in transcripts.
+pub const OWN_SERVER: &str = "remembrancer";
 
 /// Whether a tool is ours: one of the MCP server `remembrancer`, by the name that a host makes of the server's and the tool's:
 /// `mcp__remembrancer__search`, `mcp_remembrancer_search`, `remembrancer-search`, `mcp__plugin_remembrancer_remembrancer__search`.

@@ -26,6 +26,7 @@ mod view;
 mod written;
 
 use std::borrow::Cow;
+use std::iter::Peekable;
 
 use remembrancer_schema::RedactionRules;
 
@@ -98,7 +99,8 @@ fn redact_view(mut view: View<'_>) -> Cow<'_, str> {
 }
 
 /// What the next of the rules finds that finds something.
-fn next_found(rules: &mut impl Iterator<Item = Present>, text: &str, kept: &mut Kept) -> Option<Vec<Cut>> {
+fn next_found(rules: &mut Peekable<impl Iterator<Item = Present>>, text: &str, kept: &mut Kept) -> Option<Vec<Cut>> {
+    rules.peek()?;
     let sought = Sought::new(text);
     rules
         .map(|rule| rule.secrets(&sought, kept))

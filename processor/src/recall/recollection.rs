@@ -262,7 +262,8 @@ fn is_fact(episode: &EpisodeText) -> bool {
     episode.agent == USER_AGENT && episode.session == REMEMBERED_SESSION
 }
 
-/// A part of an entry with its `label` and a text that may be shown, of at most `limit` characters with the line's end; empty where nothing of the text is left.
+/// A part of an entry with its `label` and a text that may be shown, of at most `limit` characters with the line's end; empty where nothing
+/// of the text is left.
 fn part(label: &str, text: &str, limit: usize) -> String {
     let fixed = label.chars().count() + " \n".len();
     let text = cut(text, limit.saturating_sub(fixed));

@@ -132,7 +132,8 @@ impl ClaudeCode {
         self.dispatch(record, &place);
     }
 
-    /// Whether a message of an earlier turn is written again: it is older than the open turn, and follows no record of it.
+    /// Whether a message of an earlier turn is written again: it is older than the open turn, and follows no record of it. (The whole
+    /// record is passed over then, so that no turn begins in it.)
     fn is_copy(&self, record: &Record<'_>) -> bool {
         let (Some(at), Some(since)) = (time::parse(record.timestamp.as_str()), self.assembler.main_since()) else {
             return false;

@@ -122,7 +122,7 @@ impl Gemini {
     }
 
     fn answer(&mut self, message: &Record<'_>) {
-        if self.conversation.is_earlier() {
+        if self.conversation.judge_as_earlier() {
             return;
         }
         let said = message.said();

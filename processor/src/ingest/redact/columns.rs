@@ -9,12 +9,12 @@ const LONGEST_HEAD: usize = 400;
 /// Most words in a cell of a head.
 const MOST_WORDS: usize = 3;
 /// What cells are parted by, the surest first.
-const SEPARATORS: [char; 4] = ['|', '\t', ';', ','];
+pub(super) const SEPARATORS: [char; 4] = ['|', '\t', ';', ','];
 /// Shortest value of a column that holds no password but a token or a key, in bytes.
 const LEAST_TOKEN: usize = 16;
 
 /// What a column of passwords is called, at the end of its name.
-const PASSWORDS: &[&str] = &[
+pub(super) const PASSWORDS: &[&str] = &[
     "password",
     "passwords",
     "passwd",
@@ -30,7 +30,7 @@ const PASSWORDS: &[&str] = &[
     "密码",
 ];
 /// What a column of other secrets is called, likewise.
-const SECRETS: &[&str] = &["secret", "secrets", "token", "tokens", "apikey", "credential", "credentials"];
+pub(super) const SECRETS: &[&str] = &["secret", "secrets", "token", "tokens", "apikey", "credential", "credentials"];
 /// What stands before `key` where it is a secret one.
 const KEYS: &[&str] = &[
     "api",

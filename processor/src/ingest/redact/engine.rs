@@ -14,9 +14,10 @@ use regex_syntax::hir::Hir;
 
 use super::alphabet::{Alphabet, Coded};
 
-/// Most that the automaton of one pattern takes, in bytes, before it is begun anew.
+/// Most that each of a pattern's two automata (forwards, and backwards to where a match begins) takes, in bytes, before it is begun anew.
+/// Measured: ADR 53.
 const LARGEST: usize = 512 * 1024;
-/// Most that is kept of all patterns together by one that searches, in bytes.
+/// Most that is kept of all patterns together by one that searches, in bytes, from one text to the next. Measured: ADR 53.
 const MOST_KEPT: usize = 2 * 1024 * 1024;
 /// How many leave what they kept to the next: of the threads that redact, ingest and a prompt's are at work at the same time.
 const MOST_SPARE: usize = 2;
@@ -53,9 +54,12 @@ impl Pattern {
         regex_syntax::parse(&self.written).expect("invariant: every pattern is checked by the tests")
     }
 
+    /// Compiled by whoever needs it first: two at the same time both do it, so that a prompt waits for no thread of a lower priority.
     fn regex(&self, alphabet: &Alphabet) -> &Regex {
-        self.regex
-            .get_or_init(|| built(&alphabet.pattern(&self.parsed())).expect("invariant: every pattern is checked by the tests"))
+        self.regex.get().unwrap_or_else(|| {
+            let built = built(&alphabet.pattern(&self.parsed())).expect("invariant: every pattern is checked by the tests");
+            self.regex.get_or_init(|| built)
+        })
     }
 
     /// The first match that begins at or behind `from`, a place in the text.
@@ -130,7 +134,7 @@ impl Spare {
     pub(super) fn lend<T>(&self, act: impl FnOnce(&mut Kept) -> T) -> T {
         let mut kept = self.all().pop().unwrap_or_default();
         let done = act(&mut kept);
-        kept.shrink();
+        kept.shrink(MOST_KEPT);
         let mut spare = self.all();
         if spare.len() < MOST_SPARE {
             spare.push(kept);
@@ -157,9 +161,9 @@ impl Kept {
         automaton.captures.is_match().then_some(&automaton.captures)
     }
 
-    /// Drops what is large and was not used for long, until the rest is within its bound.
-    fn shrink(&mut self) {
-        while self.bytes > MOST_KEPT {
+    /// Drops what is large and was not used for long, until the rest is within `most` bytes.
+    pub(super) fn shrink(&mut self, most: usize) {
+        while self.bytes > most {
             let cost = |slot: &&mut Option<Automaton>| {
                 let of = |automaton: &Automaton| (self.searches - automaton.last_used + 1) * automaton.bytes as u64;
                 slot.as_ref().map(of)
@@ -170,5 +174,33 @@ impl Kept {
             };
             self.bytes -= automaton.bytes;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_used_for_long_goes_first_and_all_of_it_may() {
+        let alphabet: &'static Alphabet = Box::leak(Box::new(Alphabet::of(&[])));
+        let patterns = ["a[b-d]+e", "x[0-9]+y"].map(Pattern::new);
+        let mut kept = Kept::default();
+        let text = alphabet.coded("abcde x12y");
+        for number in [0, 1, 1, 1] {
+            let mut search = Search {
+                alphabet,
+                kept: &mut kept,
+                number,
+            };
+            assert!(patterns[number].first(&text, 0, &mut search).is_some());
+        }
+        let both = kept.bytes;
+        kept.shrink(both);
+        assert_eq!(kept.automata.iter().flatten().count(), 2, "it is within its bound");
+        kept.shrink(both - 1);
+        assert!(kept.automata[0].is_none() && kept.automata[1].is_some() && kept.bytes < both);
+        kept.shrink(0);
+        assert!(kept.bytes == 0 && kept.automata.iter().all(Option::is_none));
     }
 }

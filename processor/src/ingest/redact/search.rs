@@ -194,7 +194,7 @@ fn holds_digit(value: &str) -> bool {
 }
 
 /// Every rule, with its fixed strings.
-pub(super) fn rules() -> impl Iterator<Item = (Vec<&'static str>, Searched)> {
+fn rules() -> impl Iterator<Item = (Vec<&'static str>, Searched)> {
     let tokens = KINDS.iter().map(|kind| Searched::of_tokens(kind));
     let (shaped, written) = (SHAPED.iter().map(Searched::of_shape), WRITTEN.iter().map(Searched::of_words));
     let everyday = EVERYDAY.iter().map(Searched::of_words);

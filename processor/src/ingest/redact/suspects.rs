@@ -78,13 +78,15 @@ fn added(before: &Kinds, after: &Kinds) -> Kinds {
 fn nearly(text: &str) -> Kinds {
     let (mut seen, mut kinds) = (BTreeSet::new(), Kinds::new());
     let sought = Sought::new(text);
-    for rule in present(text) {
-        for place in with_kept(|kept| rule.let_pass(&sought, kept)) {
-            if is_nearly(&text[place.clone()]) && seen.insert(place.start) {
-                *kinds.entry(rule.kind().to_owned()).or_default() += 1;
+    with_kept(|kept| {
+        for rule in present(text) {
+            for place in rule.let_pass(&sought, kept) {
+                if is_nearly(&text[place.clone()]) && seen.insert(place.start) {
+                    *kinds.entry(rule.kind().to_owned()).or_default() += 1;
+                }
             }
         }
-    }
+    });
     kinds
 }
 

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input};
 use memchr::{memchr, memmem, memrchr};
 
-use super::columns;
+use super::columns::{self, SEPARATORS};
 
 /// One of these stands in every head, in any ASCII case: of words in other letters a beginning in both cases, and what is a `k` in
 /// another case.
@@ -65,7 +65,7 @@ fn table_end(text: &str, mut from: usize) -> usize {
 }
 
 fn may_be_of_a_table(line: &[u8]) -> bool {
-    line.iter().any(|byte| matches!(byte, b'|' | b'\t' | b';' | b',')) || memmem::find(line, b"--").is_some()
+    line.iter().any(|byte| SEPARATORS.contains(&char::from(*byte))) || memmem::find(line, b"--").is_some()
 }
 
 /// Behind the line of which `from` is a part.
@@ -88,6 +88,16 @@ mod tests {
             assert_eq!(secrets(text), columns::secrets(text), "{text:?}");
         }
         assert!(!secrets(&all).is_empty());
+    }
+
+    #[test]
+    fn every_name_of_a_column_holds_a_stem() {
+        let names = columns::PASSWORDS.iter().chain(columns::SECRETS).chain(&["key"]);
+        for name in names {
+            for name in [(*name).to_owned(), name.to_lowercase(), name.to_uppercase()] {
+                assert!(HEADS.is_match(&name), "{name}: its tables would not be read");
+            }
+        }
     }
 
     fn cell() -> impl Strategy<Value = String> {
