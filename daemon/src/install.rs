@@ -25,7 +25,7 @@ pub(crate) use command::Command;
 pub(crate) use entry::longer_limit;
 pub(crate) use json::status_line::StatusLine;
 pub(crate) use reading::{Registered, registered, values};
-pub(crate) use servers::{ServerPlace, Standing};
+pub(crate) use servers::{ARGUMENT as SERVER_ARGUMENT, ServerPlace, Standing};
 pub(crate) use service::{CommandLine, Service};
 pub(crate) use settings_file::{Change, Refusal, SettingsFile, replace};
 pub(crate) use words::quoted;

@@ -4,7 +4,7 @@
 //! A request comes in by `transport` (bounded lines), `server` answers it: a tool's arguments are checked by `arguments`, `tools` has
 //! what each tool is and does, `place` says of which project, `confirm` has a deletion confirmed, `resources` tells of recollection
 //! files, and `wording` makes the text, in which stored text is data (ADR 51). What a tool does is what the command of its name does:
-//! `cli/acts.rs`. Nothing here prints, and nothing is logged but names of tools and durations.
+//! `cli/acts.rs`. Nothing here prints, and no text of the memory is logged.
 
 mod arguments;
 mod bounds;

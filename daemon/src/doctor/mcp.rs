@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Check;
 use super::host::{Ran, run};
-use crate::install::{ServerPlace, Standing};
+use crate::install::{SERVER_ARGUMENT, ServerPlace, Standing};
 use crate::mcp::TOOL_NAMES;
 
 /// The version of the protocol that is asked for: the oldest that hosts speak.
@@ -32,7 +32,7 @@ pub(crate) fn check(place: &ServerPlace<'_>) -> Option<Check> {
         }
     };
     let mut command = Command::new(&program);
-    command.arg("mcp");
+    command.arg(SERVER_ARGUMENT);
     Some(match run(command, &questions()) {
         Ran::Wrote { stdout, took } => match missing(&stdout) {
             Ok(missing) if missing.is_empty() => Check::ok(

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use remembrancer_hooks::Agent;
+use remembrancer_processor::ingest::OWN_SERVER;
 
 use super::agents::{Format, Wanted, files, without_ours};
 use super::command::HOOK;
@@ -13,9 +14,9 @@ use super::{json, status_line_command, toml};
 use crate::files::read_text;
 
 /// The name that our server has among a host's servers.
-pub(super) const NAME: &str = "remembrancer";
+pub(super) const NAME: &str = OWN_SERVER;
 /// What our program is started with.
-pub(super) const ARGUMENT: &str = "mcp";
+pub(crate) const ARGUMENT: &str = "mcp";
 
 /// Whose server stands under our name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,8 +139,10 @@ impl ServerPlace<'_> {
 
     /// What stands under our name; `None` where it is not known how the host has servers.
     ///
+    /// A file that can't be read is taken for an empty one: who changes it is told.
+    ///
     /// # Errors
-    /// Why the settings can't be read, with their place.
+    /// What is wrong with the settings, with their place.
     pub(crate) fn standing(&self) -> Option<Result<Standing, String>> {
         let (host, path) = (Host::of(self.agent)?, self.file()?);
         let text = read_text(&path).unwrap_or_default();

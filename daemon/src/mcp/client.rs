@@ -21,16 +21,16 @@ const QUESTION: &str = "delete";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     Agreed,
-    /// Or nobody answered.
+    /// Or nobody answered, or the question failed.
     Declined,
-    /// The client can't ask.
+    /// The client says that it knows no such question.
     NotAsked,
 }
 
 /// A call that the client repeats with its user's answer: our token for what was asked, and what was answered.
 pub(super) struct Answered {
     pub(super) token: String,
-    pub(super) answer: Answer,
+    pub(super) is_agreed: bool,
 }
 
 /// The addresses of the client's roots; `None` where it has none, or does not say.
@@ -91,7 +91,7 @@ pub(super) async fn ask_user(context: &RequestContext<RoleServer>, question: Str
     )
     .await
     {
-        Ok(ClientResult::ElicitResult(result)) => answer_of(&result),
+        Ok(ClientResult::ElicitResult(result)) if is_agreed(&result) => Answer::Agreed,
         Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => Answer::NotAsked,
         // A question that failed is one to which nobody said yes: the model gets no token for it.
         Ok(_) | Err(_) => Answer::Declined,
@@ -110,8 +110,8 @@ pub(super) fn answered(token: Option<String>, responses: Option<InputResponses>)
     let token = token?;
     let response = responses.and_then(|mut responses| responses.remove(QUESTION));
     let result = response.and_then(|response| serde_json::from_value::<ElicitResult>(response).ok());
-    let answer = result.map_or(Answer::Declined, |result| answer_of(&result));
-    Some(Answered { token, answer })
+    let is_agreed = result.is_some_and(|result| is_agreed(&result));
+    Some(Answered { token, is_agreed })
 }
 
 fn form(question: String) -> Option<ElicitRequestParams> {
@@ -132,16 +132,12 @@ fn form(question: String) -> Option<ElicitRequestParams> {
 }
 
 /// To accept the form is not to agree: the box in it has to be ticked.
-fn answer_of(result: &ElicitResult) -> Answer {
+fn is_agreed(result: &ElicitResult) -> bool {
     let is_ticked = result
         .content
         .as_ref()
         .is_some_and(|content| content[QUESTION] == Value::Bool(true));
-    if result.action == ElicitationAction::Accept && is_ticked {
-        Answer::Agreed
-    } else {
-        Answer::Declined
-    }
+    result.action == ElicitationAction::Accept && is_ticked
 }
 
 #[cfg(test)]
@@ -152,24 +148,24 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case::ticked(json!({"action": "accept", "content": {"delete": true}}), Answer::Agreed)]
-    #[case::not_ticked(json!({"action": "accept", "content": {"delete": false}}), Answer::Declined)]
-    #[case::empty(json!({"action": "accept", "content": {}}), Answer::Declined)]
-    #[case::no_content(json!({"action": "accept"}), Answer::Declined)]
-    #[case::a_word(json!({"action": "accept", "content": {"delete": "true"}}), Answer::Declined)]
-    #[case::declined(json!({"action": "decline", "content": {"delete": true}}), Answer::Declined)]
-    #[case::dismissed(json!({"action": "cancel"}), Answer::Declined)]
-    #[case::nonsense(json!({"delete": true}), Answer::Declined)]
-    fn only_a_ticked_and_accepted_form_agrees(#[case] response: Value, #[case] expected: Answer) {
+    #[case::ticked(json!({"action": "accept", "content": {"delete": true}}), true)]
+    #[case::not_ticked(json!({"action": "accept", "content": {"delete": false}}), false)]
+    #[case::empty(json!({"action": "accept", "content": {}}), false)]
+    #[case::no_content(json!({"action": "accept"}), false)]
+    #[case::a_word(json!({"action": "accept", "content": {"delete": "true"}}), false)]
+    #[case::declined(json!({"action": "decline", "content": {"delete": true}}), false)]
+    #[case::dismissed(json!({"action": "cancel"}), false)]
+    #[case::nonsense(json!({"delete": true}), false)]
+    fn only_a_ticked_and_accepted_form_agrees(#[case] response: Value, #[case] expected: bool) {
         let responses = [(QUESTION.to_owned(), response)].into_iter().collect();
         let answered = answered(Some("t".to_owned()), Some(responses)).unwrap();
-        assert_eq!((answered.token.as_str(), answered.answer), ("t", expected));
+        assert_eq!((answered.token.as_str(), answered.is_agreed), ("t", expected));
     }
 
     #[test]
     fn an_answer_without_a_token_of_ours_is_none_and_a_token_without_one_declines() {
         assert!(answered(None, None).is_none());
-        assert_eq!(answered(Some("t".to_owned()), None).unwrap().answer, Answer::Declined);
+        assert!(!answered(Some("t".to_owned()), None).unwrap().is_agreed);
     }
 
     #[test]

@@ -4,10 +4,10 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use remembrancer_hooks::hex;
 use remembrancer_hooks::protocol::ForgetTarget;
 
 use super::arguments::Arguments;
-use crate::hex::hex;
 use crate::system;
 
 /// How long a token is good: as long as a person needs to read what would be deleted and to answer.
@@ -27,7 +27,7 @@ pub(super) struct Selection {
     /// What that came to: times are counted from when it was shown.
     pub(super) target: ForgetTarget,
     /// A digest of the turns that it named.
-    pub(super) seen: String,
+    pub(super) seen: [u8; 32],
 }
 
 struct Pending {
@@ -118,7 +118,7 @@ mod tests {
         Selection {
             arguments: arguments(session),
             target: ForgetTarget::Session(session.to_owned()),
-            seen: "1".to_owned(),
+            seen: [1; 32],
         }
     }
 

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use remembrancer_hooks::clock::monotonic_ns;
+use remembrancer_processor::ingest::OWN_SERVER;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ServerCapabilities, ServerConfig, Tool,
+    ReadResourceResult, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use serde_json::Value;
@@ -118,16 +119,16 @@ impl Server {
         arguments: &Arguments,
         answered: Option<Answered>,
     ) -> Result<CallToolResponse, CallToolResult> {
-        if let Some(Answered { token, answer }) = answered {
+        if let Some(Answered { token, is_agreed }) = answered {
             let selection = self.redeem(&token, arguments)?;
-            return match answer {
-                Answer::Agreed => self.delete(context, arguments, selection).await,
-                Answer::Declined | Answer::NotAsked => Ok(done(forget::declined(&Value::Null))),
-            };
+            if is_agreed {
+                return self.delete(context, selection).await;
+            }
+            return Ok(done(forget::declined(&Value::Null)));
         }
         if let Some(token) = arguments.text("confirm") {
             let selection = self.redeem(token, arguments)?;
-            return self.delete(context, arguments, selection).await;
+            return self.delete(context, selection).await;
         }
         let selected = self.act(context, arguments, forget::selected).await?;
         if selected.preview["episodes"] == 0 {
@@ -143,7 +144,7 @@ impl Server {
             return Ok(asked.map_or_else(|| done(forget::unconfirmed(&selected, &token)), CallToolResponse::from));
         }
         match client::ask_user(context, question).await {
-            Answer::Agreed => self.delete(context, arguments, selected.selection).await,
+            Answer::Agreed => self.delete(context, selected.selection).await,
             Answer::Declined => Ok(done(forget::declined(&selected.preview))),
             Answer::NotAsked => self.unconfirmed(&selected),
         }
@@ -173,11 +174,11 @@ impl Server {
     async fn delete(
         &self,
         context: &RequestContext<RoleServer>,
-        arguments: &Arguments,
         selection: Selection,
     ) -> Result<CallToolResponse, CallToolResult> {
-        let delete = move |call: &Call<'_>| forget::delete(call.surroundings, &selection);
-        Ok(done(self.act(context, arguments, delete).await?))
+        let surroundings = Arc::clone(&self.surroundings);
+        let delete = move || forget::delete(&surroundings, &selection);
+        Ok(done(self.desk.work(context, delete).await?))
     }
 
     /// Does what a resource asks for; what fails is told as the protocol tells it.
@@ -207,7 +208,7 @@ fn done(told: Told) -> CallToolResponse {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
-        let this = Implementation::new("remembrancer", remembrancer_hooks::VERSION).with_title("Remembrancer");
+        let this = Implementation::new(OWN_SERVER, remembrancer_hooks::VERSION).with_title("Remembrancer");
         ServerConfig::new(capabilities)
             .with_server_info(this)
             .with_instructions(INSTRUCTIONS)
@@ -219,10 +220,6 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         Ok(ListToolsResult::with_all_items(TOOLS.iter().map(ToolOf::listed).collect()))
-    }
-
-    fn get_tool(&self, name: &str) -> Option<Tool> {
-        ToolOf::named(name).map(ToolOf::listed)
     }
 
     async fn call_tool(

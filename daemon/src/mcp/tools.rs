@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use remembrancer_hooks::protocol::Narrowing;
+use remembrancer_schema::UnixMillis;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -122,14 +123,7 @@ impl Call<'_> {
     /// What the arguments narrow a look to, but for the project.
     fn narrowing(&self) -> Result<Narrowing, CliError> {
         let now = clock::now();
-        let at = |name: &str| -> Result<Option<i64>, CliError> {
-            let Some(text) = self.arguments.text(name) else {
-                return Ok(None);
-            };
-            let when = selection::when(text)
-                .map_err(|hint| CliError::new(ErrorKind::Usage, format!("`{name}` is no time: {text:?}")).with_hint(hint))?;
-            Ok(Some(when.before(now)?.0))
-        };
+        let at = |name: &str| moment(self.arguments, name, now);
         Ok(Narrowing {
             project: None,
             agent: self.arguments.text("agent").map(str::to_owned),
@@ -157,6 +151,16 @@ impl Call<'_> {
             },
         }
     }
+}
+
+/// The time that an argument says, as seen from `now`.
+fn moment(arguments: &Arguments, name: &str, now: UnixMillis) -> Result<Option<i64>, CliError> {
+    let Some(text) = arguments.text(name) else {
+        return Ok(None);
+    };
+    let when = selection::when(text)
+        .map_err(|hint| CliError::new(ErrorKind::Usage, format!("`{name}` is no time: {text:?}")).with_hint(hint))?;
+    Ok(Some(when.before(now)?.0))
 }
 
 /// The folder that the argument `project` points at.

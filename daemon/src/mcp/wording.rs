@@ -83,7 +83,7 @@ pub(super) fn list_of<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Removes members of an object but for these, and gives it.
+/// An object of these members of another; null is what that has not.
 pub(super) fn only(value: &Value, names: &[&str]) -> Value {
     let members = names.iter().map(|name| ((*name).to_owned(), value[*name].clone()));
     Value::Object(members.collect())

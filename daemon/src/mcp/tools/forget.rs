@@ -4,12 +4,12 @@
 use remembrancer_hooks::protocol::ForgetTarget;
 use serde_json::{Value, json};
 
-use super::{Act, Call, ToolOf, boolean, integer, list, object, or_null, string};
+use super::{Act, Call, ToolOf, boolean, integer, list, moment, object, or_null, string};
 use crate::cli::forget::summary;
 use crate::cli::steer::counted;
 use crate::cli::{CliError, Kind as ErrorKind, Surroundings, acts, selection};
 use crate::clock;
-use crate::mcp::arguments::{Arguments, Kind, Parameter};
+use crate::mcp::arguments::{Kind, Parameter};
 use crate::mcp::confirm::{LIFETIME, Selection};
 use crate::mcp::wording::{Told, block, list_of, name, plain, quoted, shown_throughout, text_of};
 
@@ -118,7 +118,7 @@ fn target(call: &Call<'_>) -> Result<ForgetTarget, CliError> {
         None => {}
     }
     let now = clock::now();
-    let at = |name: &str| moment(arguments, name);
+    let at = |name: &str| moment(arguments, name, now);
     let (since, until) = (at("since")?, at("until")?);
     if let (Some(since), Some(until)) = (since, until)
         && since >= until
@@ -136,31 +136,16 @@ fn target(call: &Call<'_>) -> Result<ForgetTarget, CliError> {
         }
     });
     let text = |name: &str| arguments.text(name).map(str::to_owned);
-    let mut targets: Vec<ForgetTarget> = [
+    let targets = [
         text("session").map(ForgetTarget::Session),
         text("project").map(ForgetTarget::Project),
         path.transpose()?.map(ForgetTarget::Path),
         text("matching").map(ForgetTarget::Matching),
         since.map(ForgetTarget::After),
-        // What begins while it is asked was not shown, and stays.
-        Some(ForgetTarget::Before(until.map_or(now.0, |until| until.min(now.0)))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    Ok(match targets.pop() {
-        Some(only) if targets.is_empty() => only,
-        last => ForgetTarget::AllOf(targets.into_iter().chain(last).collect()),
-    })
-}
-
-fn moment(arguments: &Arguments, name: &str) -> Result<Option<i64>, CliError> {
-    let Some(text) = arguments.text(name) else {
-        return Ok(None);
-    };
-    let when = selection::when(text)
-        .map_err(|hint| CliError::new(ErrorKind::Usage, format!("`{name}` is no time: {text:?}")).with_hint(hint))?;
-    Ok(Some(when.before(clock::now())?.0))
+    ];
+    // What begins while it is asked was not shown, and stays.
+    let until = ForgetTarget::Before(until.map_or(now.0, |until| until.min(now.0)));
+    Ok(selection::all_of(targets.into_iter().flatten().chain([until]).collect()).expect("invariant: until is one"))
 }
 
 /// What is said where nothing is selected.
@@ -190,7 +175,7 @@ pub(in crate::mcp) fn unconfirmed(selected: &Selected, token: &str) -> Told {
 /// What is said where the user did not agree.
 pub(in crate::mcp) fn declined(preview: &Value) -> Told {
     Told {
-        text: "The user did not agree: nothing was deleted. Do not ask again unless the user brings it up.".to_owned(),
+        text: "Nobody agreed: nothing was deleted. Do not ask again unless the user brings it up.".to_owned(),
         structured: structured("declined", preview, None),
     }
 }

@@ -8,6 +8,7 @@ use crate::cli::{CliError, acts};
 use crate::mcp::arguments::{Kind, Parameter};
 use crate::mcp::bounds::SHOWN_PAGE;
 use crate::mcp::wording::{Told, block, list_of, name, plain, quoted, shown_throughout, text_of};
+use crate::plural::counted;
 
 /// The place behind the last page that can be asked for: ten million characters are more than any session that was seen.
 const FURTHEST: u32 = 10_000_000;
@@ -105,8 +106,15 @@ pub(in crate::mcp) fn told(episode: &Value, offset: usize) -> Told {
         "from_the_web": episode["from_the_web"] == true,
     }));
     let stored = format!("{}{}{}", heading(episode), facets(&structured), quoted("text:", &page.text));
+    let left_out = episode["parts_left_out"].as_u64().filter(|left| *left > 0);
+    let left_out = left_out.map(|left| {
+        let parts = counted(left, "more part of the turn is", "more parts of the turn are");
+        format!("[{parts} too long to be shown with it.]")
+    });
+    let tail = [Some(page.tail()).filter(|tail| !tail.is_empty()), left_out];
+    let tail: Vec<String> = tail.into_iter().flatten().collect();
     Told {
-        text: block(TOOL.name, "One remembered episode:", &stored, &page.tail()),
+        text: block(TOOL.name, "One remembered episode:", &stored, &tail.join("\n")),
         structured,
     }
 }
@@ -200,7 +208,8 @@ fn session(call: &Call<'_>, id: &str, offset: usize) -> Result<Told, CliError> {
             text.extend(["[", text_of(turn, "at"), " · id ", text_of(turn, "id"), "]\nAsked:\n"]);
             text.extend([text_of(turn, "prompt"), "\n\nAnswer:\n", text_of(turn, "answer"), "\n\n"]);
         }
-        let is_enough = text.chars().count() > offset.saturating_add(SHOWN_PAGE);
+        // Of what is shown: it is shorter than what is stored, where blanks and escapes go.
+        let is_enough = shown(&text).chars().count() > offset.saturating_add(SHOWN_PAGE);
         match page["next"].as_str().filter(|_| !is_enough) {
             Some(next) => after = Some(next.to_owned()),
             None => break page["session"].take(),
@@ -351,6 +360,18 @@ mod tests {
             assert!(told.text.contains(expected), "{expected}: {}", told.text);
         }
         assert_eq!(told.structured["commands"].as_array().unwrap().len(), MOST_NAMES);
+    }
+
+    #[test]
+    fn parts_that_are_left_out_are_said() {
+        let mut episode = episode("because");
+        assert!(!told(&episode, 0).text.contains("too long to be shown"));
+        episode["parts_left_out"] = 2.into();
+        assert!(
+            told(&episode, 0)
+                .text
+                .contains("2 more parts of the turn are too long to be shown")
+        );
     }
 
     #[test]

@@ -60,7 +60,7 @@ fn hints_tell_what_changes_and_what_deletes() {
 }
 
 #[test]
-fn nothing_lets_an_agent_delete_everything_at_once() {
+fn no_argument_of_forget_means_everything() {
     let forget = ToolOf::named("forget").unwrap();
     assert!(
         forget
