@@ -135,10 +135,15 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     );
     let presence = Presence::new(socket.clone(), candidates, database, sender)?;
     tasks.spawn("presence", presence.run(shutdown.clone()));
+    // Prompts first: the page writes a file.
+    tasks.spawn(
+        "server",
+        server::serve(listener, orders, Arc::clone(&operations), shutdown.clone()),
+    );
     if let Some(page) = page_of(wanted_page, &places, &operations).await {
-        tasks.spawn("page", finish(page.serve(shutdown.clone())));
+        tasks.spawn("page", finish(page.serve(shutdown)));
     }
-    tasks.spawn("server", server::serve(listener, orders, operations, shutdown));
+    drop(operations);
     tracing::info!(socket = %socket.path().display(), "ready");
     // A hook that met a silent daemon keeps still for a while: this one answers.
     progress.hooks_noted(remembrancer_hooks::backoff::end(&backoff_file));

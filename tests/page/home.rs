@@ -117,16 +117,6 @@ pub(crate) fn daemon_of_samples(sandbox: &Sandbox) -> DaemonProcess<'_> {
     daemon
 }
 
-/// The id of the first episode whose prompt holds `words`.
-pub(crate) fn id_of(sandbox: &Sandbox, words: &str) -> String {
-    let episode = sandbox
-        .episodes()
-        .into_iter()
-        .find(|episode| episode.prompt.contains(words))
-        .unwrap();
-    episode.uid.short()
-}
-
 /// Opens the page by the address that was printed, and gives the folder of all its views.
 pub(crate) fn enter(browser: &Browser, opening: &str) -> String {
     browser.goto(opening);

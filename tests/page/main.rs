@@ -18,15 +18,12 @@ mod walk;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use remembrancer_tests::book::root;
+
 /// How long a test waits for what must happen: far longer than it takes.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Whether documents are to be written anew.
-fn writes_documents() -> bool {
-    std::env::var_os("REMEMBRANCER_WRITE_DOCUMENTS").is_some()
-}
-
 /// A folder of the repository.
 fn repository(path: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)
+    root().join(path)
 }

@@ -1,11 +1,12 @@
 //! Pictures of the page for `docs/images`, of sample sessions alone. Where they are not to be written, it is checked that each is there
 //! and small.
 
+use remembrancer_tests::book::writes;
 use remembrancer_tests::sandbox;
 
 use crate::browser::{Browser, browse};
-use crate::home::{daemon_of_samples, enter, id_of};
-use crate::{repository, writes_documents};
+use crate::home::{daemon_of_samples, enter};
+use crate::repository;
 
 /// Bytes of a picture at most: they lie in the repository.
 const MOST: usize = 150_000;
@@ -44,12 +45,12 @@ fn take(browser: &Browser, inside: &str, (name, view, width, height, scheme): &P
 
 #[test]
 fn there_are_small_pictures_of_it() {
-    if writes_documents() {
+    if writes() {
         browse(|browser| {
             let sandbox = sandbox!();
             let _daemon = daemon_of_samples(&sandbox);
             let served = sandbox.serve(&[]);
-            let id = id_of(&sandbox, "one cent lower");
+            let id = sandbox.id_of("one cent lower");
             fs_err::create_dir_all(repository("docs/images")).unwrap();
             let inside = enter(browser, &served.opening);
             let last = sandbox.json(&["last"]);

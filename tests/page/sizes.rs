@@ -1,4 +1,4 @@
-//! Stores of 20 and of 100,000 episodes: how long each view's first byte takes, and whether the page is as well made as with few.
+//! Stores of 20 and of 100,000 episodes: how long each view's whole answer takes, and whether the page is as well made as with few.
 
 use std::path::Path;
 
@@ -30,12 +30,10 @@ fn look_at(folder: &Path, episodes: u64) {
         daemon.wait_for_vectors();
         let served = sandbox.serve(&[]);
         let key = served.key();
-        let reader = sandbox.reader();
         let (turn, words) = {
             let turns = sandbox.json(&["timeline", "--limit", "1"]);
             (turns["turns"][0].clone(), Synthetic::new().prompt(1, 6))
         };
-        drop(reader);
         let (id, session) = (turn["id"].as_str().unwrap(), turn["session"].as_str().unwrap());
         let views = [
             "timeline".to_owned(),

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use remembrancer_tests::{Sandbox, sandbox};
 
 use crate::browser::{Browser, browse};
-use crate::home::{daemon_of_samples, enter, id_of};
+use crate::home::{daemon_of_samples, enter};
 
 /// From a telephone to a wide screen, in pixels.
 const WIDTHS: [u32; 4] = [375, 768, 1_280, 1_600];
@@ -15,7 +15,7 @@ const CHECKS: &str = include_str!("checks.js");
 
 /// All views of a home with samples.
 pub(crate) fn views(sandbox: &Sandbox) -> Vec<String> {
-    let id = id_of(sandbox, "one cent lower");
+    let id = sandbox.id_of("one cent lower");
     let mut views: Vec<String> = [
         "timeline",
         "timeline?project=till",

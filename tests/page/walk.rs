@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use remembrancer_tests::book::writes;
 use remembrancer_tests::{Sandbox, sandbox};
 
 use crate::browser::{Browser, browse, keys};
 use crate::home::{daemon_of_samples, enter};
-use crate::{repository, writes_documents};
+use crate::repository;
 
 /// Where the steps stand on the page.
 const BEGIN: &str = "<!-- The steps, written by tests/page/walk.rs. -->\n";
@@ -93,7 +94,9 @@ impl Walk<'_> {
         self.steps.took("`/`, some words, Enter", "the search, with what was found");
         browser.press("j");
         let first = focus(browser);
-        browser.press("jk");
+        browser.press("j");
+        assert_ne!(focus(browser), first);
+        browser.press("k");
         assert_eq!(focus(browser), first);
         self.steps
             .took("`j`, `j`, `k`", "the first result, the second, the first again");
@@ -188,7 +191,7 @@ fn told(steps: &str) {
     let page = fs_err::read_to_string(&path).unwrap();
     let (before, rest) = page.split_once(BEGIN).expect("docs/page.md says where the steps stand");
     let (there, after) = rest.split_once(END).expect("docs/page.md says where the steps end");
-    if writes_documents() {
+    if writes() {
         fs_err::write(&path, format!("{before}{BEGIN}{steps}{END}{after}")).unwrap();
     } else {
         assert_eq!(

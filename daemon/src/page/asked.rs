@@ -86,16 +86,20 @@ fn begin(text: &str, days_after: i64) -> Result<i64, Failure> {
         .ok_or_else(|| senseless(&format!("{text:?} is no day: one is written as 2026-03-01.")))
 }
 
+/// The modes, as a form names them and as they are called.
+pub(super) const MODES: [(SearchMode, &str, &str); 3] = [
+    (SearchMode::Hybrid, "hybrid", "Words and meaning"),
+    (SearchMode::Lexical, "lexical", "Words"),
+    (SearchMode::Semantic, "semantic", "Meaning"),
+];
+
 /// By what is searched.
 pub(super) fn mode(text: Option<&str>) -> Result<SearchMode, Failure> {
-    match text {
-        None | Some("hybrid") => Ok(SearchMode::Hybrid),
-        Some("lexical") => Ok(SearchMode::Lexical),
-        Some("semantic") => Ok(SearchMode::Semantic),
-        Some(other) => Err(senseless(&format!(
-            "{other:?} is no mode: they are hybrid, lexical and semantic."
-        ))),
-    }
+    let text = text.unwrap_or("hybrid");
+    let known = MODES.iter().find(|(_, name, _)| *name == text);
+    known
+        .map(|(mode, ..)| *mode)
+        .ok_or_else(|| senseless(&format!("{text:?} is no mode: they are hybrid, lexical and semantic.")))
 }
 
 #[cfg(test)]

@@ -161,24 +161,6 @@ impl Guard {
         Self { hosts, file }
     }
 
-    /// What every form is to carry now.
-    pub(super) fn key_of_forms(&self) -> String {
-        self.file.token().map(|token| token.key_of_forms()).unwrap_or_default()
-    }
-
-    /// Whether `said` is what a form is to carry.
-    ///
-    /// # Errors
-    /// [`Refused::NoFormKey`].
-    pub(super) fn check_form(&self, said: &str) -> Result<(), Refused> {
-        let token = self.file.token().ok_or(Refused::NoFormKey)?;
-        if same(&token.key_of_forms(), said) {
-            Ok(())
-        } else {
-            Err(Refused::NoFormKey)
-        }
-    }
-
     /// The host that is named, if it is this machine.
     fn host<'a>(&self, uri: &'a Uri, headers: &'a HeaderMap) -> Result<&'a str, Refused> {
         let mut named = headers.get_all(header::HOST).iter();
@@ -204,6 +186,18 @@ impl Guard {
         } else {
             Err(Refused::NoKey)
         }
+    }
+}
+
+/// Checks that `said` is what a form that was made for `token` carries.
+///
+/// # Errors
+/// [`Refused::NoFormKey`].
+pub(super) fn check_form(token: &Token, said: &str) -> Result<(), Refused> {
+    if same(&token.key_of_forms(), said) {
+        Ok(())
+    } else {
+        Err(Refused::NoFormKey)
     }
 }
 
@@ -289,11 +283,13 @@ async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Refused> {
     if asker == Asker::Other || (needs_ours && asker != Asker::Ours) {
         return Err(Refused::Elsewhere);
     }
-    guard.key(uri, headers)?;
+    let token = guard.key(uri, headers)?;
+    let (mut parts, body) = request.into_parts();
+    // Views make and check their forms by the token that let the request in.
+    parts.extensions.insert(token);
     if !changes {
-        return Ok(Admitted::To(request));
+        return Ok(Admitted::To(Request::from_parts(parts, body)));
     }
-    let (parts, body) = request.into_parts();
     let whole = tokio::time::timeout(BODY_PATIENCE, to_bytes(body, MOST_BODY));
     let bytes = whole.await.map_err(|_| Refused::TooSlow)?.map_err(|_| Refused::TooLong)?;
     Ok(Admitted::To(Request::from_parts(parts, Body::from(bytes))))

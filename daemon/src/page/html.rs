@@ -136,7 +136,7 @@ fn member<'a>(value: &'a Value, name: &str) -> &'a str {
 }
 
 /// A link to a view with what it asks for.
-fn link(view: &str, asked: &[(&str, &str)]) -> String {
+pub(super) fn link(view: &str, asked: &[(&str, &str)]) -> String {
     let mut link = view.to_owned();
     for (number, (name, value)) in asked.iter().enumerate() {
         link.push(if number == 0 { '?' } else { '&' });
@@ -151,11 +151,6 @@ fn link(view: &str, asked: &[(&str, &str)]) -> String {
         }
     }
     link
-}
-
-/// The same, as a place to go on to after a form was sent.
-pub(super) fn way(view: &str, asked: &[(&str, &str)]) -> String {
-    link(view, asked)
 }
 
 /// A number with its digits in threes.
@@ -221,7 +216,7 @@ fn document(view: &View) -> Markup {
                 }
                 footer {
                     p { "Remembrancer " (remembrancer_hooks::VERSION) " · nothing here leaves this machine" }
-                    p.keys-hint { "Press " kbd { "?" } " for the keys" }
+                    p { "Press " kbd { "?" } " for the keys" }
                 }
                 p #said .unseen role="status" aria-live="polite" {}
                 (keys())
@@ -352,11 +347,13 @@ pub(super) fn part(markup: Markup) -> Html<String> {
     Html(markup.into_string())
 }
 
-/// Pieces of a text of which some stand out: byte ranges in it.
+/// Pieces of a text of which some stand out: ranges of characters in it.
 fn marked(text: &str, marks: &Value) -> Markup {
     let mut pieces = String::new();
     let mut at = 0;
-    let place = |value: &Value| value.as_u64().map(|place| place as usize);
+    let ends = text.char_indices().map(|(place, _)| place).chain([text.len()]);
+    let places: Vec<usize> = ends.collect();
+    let place = |value: &Value| places.get(usize::try_from(value.as_u64()?).ok()?).copied();
     for mark in marks.as_array().into_iter().flatten() {
         let (Some(from), Some(to)) = (place(&mark[0]), place(&mark[1])) else {
             continue;
@@ -402,6 +399,12 @@ mod tests {
     #[case::no_range(json!([[2]]), "a &lt;b&gt; c")]
     fn marks_stand_out_and_break_nothing(#[case] marks: Value, #[case] expected: &str) {
         assert_eq!(marked("a <b> c", &marks).into_string(), expected);
+    }
+
+    #[test]
+    fn marks_count_characters() {
+        let shown = marked("…é b", &json!([[1, 2], [3, 4]])).into_string();
+        assert_eq!(shown, "…<mark>é</mark> <mark>b</mark>");
     }
 
     #[rstest]

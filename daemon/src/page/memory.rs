@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use remembrancer_hooks::clock::monotonic_ns;
+use remembrancer_hooks::hex;
 use remembrancer_hooks::protocol::{Answer, ForgetTarget, Reply, Request};
 use remembrancer_schema::Reader;
 use serde_json::{Value, json};
@@ -41,7 +42,7 @@ impl Look {
             Self::ForgetPreview(target) => {
                 let target = control::forget_target(reader, target.clone())?;
                 let (mut preview, seen) = control::forget_preview(reader, &target)?;
-                preview["seen"] = seen.into();
+                preview["seen"] = hex(&seen).into();
                 Ok(preview)
             }
             Self::Around(id) => control::around(reader, id),

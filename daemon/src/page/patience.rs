@@ -79,7 +79,8 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
+    // Its time goes by as it is waited for.
+    #[tokio::test(start_paused = true)]
     async fn who_takes_nothing_is_given_up_and_who_is_slow_is_not() {
         let (ours, mut other) = duplex(16);
         let mut ours = Patient::within(ours, Duration::from_millis(50));

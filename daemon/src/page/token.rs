@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
+use remembrancer_hooks::hex;
 use remembrancer_processor::Deadline;
 use sha2::{Digest, Sha256};
 
 use crate::files::{private_folder, read_text, write_atomically};
-use crate::hex::hex;
 use crate::system;
 
 /// Bytes of a token: 256 bits can't be guessed.
@@ -118,7 +118,7 @@ impl TokenFile {
     /// The file system's error, naming the path.
     pub(crate) fn write(state_dir: &Path, name: &str, token: &Token, address: &str) -> std::io::Result<Self> {
         private_folder(state_dir)?;
-        let path = state_dir.join(format!("{PREFIX}{name}{SUFFIX}"));
+        let path = path_of(state_dir, name);
         let text = format!("{}\n{address}\n", token.digits());
         if !write_atomically(&path, &text, Deadline::after(PATIENCE))? {
             return Err(std::io::Error::new(
@@ -177,7 +177,11 @@ pub(crate) fn opening(address: &str, token: &Token) -> String {
 
 /// What the file of `name` says; none where there is none.
 pub(crate) fn said(state_dir: &Path, name: &str) -> Option<Said> {
-    Said::read(&state_dir.join(format!("{PREFIX}{name}{SUFFIX}")))
+    Said::read(&path_of(state_dir, name))
+}
+
+fn path_of(state_dir: &Path, name: &str) -> PathBuf {
+    state_dir.join(format!("{PREFIX}{name}{SUFFIX}"))
 }
 
 /// Puts a new token in the place of every one that is in force, and gives the addresses that open now. `is_served` says whether anybody

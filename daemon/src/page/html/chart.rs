@@ -3,6 +3,7 @@
 //! picture says stands in a table beside it, so that it is hidden from who reads by ear.
 
 use maud::{Markup, html};
+use remembrancer_hooks::clock;
 
 use super::Said;
 use super::times::millis;
@@ -12,8 +13,8 @@ use crate::explanation::{Candidate, Explanation, Ranks, Times};
 const CANDIDATES: usize = 8;
 /// Ranks below the deepest that is drawn stand on one line with it.
 const DEEPEST: u32 = 12;
-/// The hook's budget in microseconds, where the explanation does not say it (DESIGN §9).
-const BUDGET: u64 = 240_000;
+/// The hook's budget in microseconds, where the explanation does not say it.
+const BUDGET: u64 = clock::BUDGET.as_micros() as u64;
 
 /// Width of both pictures, in units of their own: about pixels on a telephone.
 const WIDTH: f64 = 360.0;
@@ -27,66 +28,20 @@ pub(super) type RankIn = fn(&Ranks) -> Option<u32>;
 /// Width of the words behind a bar.
 const LABEL: f64 = 36.0;
 
-/// A list that has a column.
-struct Column {
-    name: &'static str,
-    rank: RankIn,
-}
-
-/// The lists, as an explanation names them, with what they are called here.
-const COLUMNS: [(&str, Column); 6] = [
-    (
-        "bm25",
-        Column {
-            name: "words",
-            rank: |ranks| ranks.bm25,
-        },
-    ),
-    (
-        "vector",
-        Column {
-            name: "meaning",
-            rank: |ranks| ranks.vector,
-        },
-    ),
-    (
-        "recency",
-        Column {
-            name: "age",
-            rank: |ranks| ranks.recency,
-        },
-    ),
-    (
-        "access",
-        Column {
-            name: "use",
-            rank: |ranks| ranks.access,
-        },
-    ),
-    (
-        "expansion",
-        Column {
-            name: "talk",
-            rank: |ranks| ranks.expansion,
-        },
-    ),
-    (
-        "graph",
-        Column {
-            name: "links",
-            rank: |ranks| ranks.graph,
-        },
-    ),
+/// The lists, as they are called here.
+const COLUMNS: [(&str, RankIn); 6] = [
+    ("words", |ranks| ranks.bm25),
+    ("meaning", |ranks| ranks.vector),
+    ("age", |ranks| ranks.recency),
+    ("use", |ranks| ranks.access),
+    ("talk", |ranks| ranks.expansion),
+    ("links", |ranks| ranks.graph),
 ];
 
 /// The lists in which a candidate has a rank.
 pub(super) fn columns(candidates: &[Candidate]) -> Vec<(&'static str, RankIn)> {
-    let is_ranked = |column: &&(&str, Column)| candidates.iter().any(|candidate| (column.1.rank)(&candidate.ranks).is_some());
-    COLUMNS
-        .iter()
-        .filter(is_ranked)
-        .map(|(_, column)| (column.name, column.rank))
-        .collect()
+    let is_ranked = |(_, rank): &(&str, RankIn)| candidates.iter().any(|candidate| rank(&candidate.ranks).is_some());
+    COLUMNS.into_iter().filter(is_ranked).collect()
 }
 
 /// One candidate's way through the lists: where it stands in each, and at last.

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::lists::session_link;
 use super::lists::{asked, of_project};
 use super::text::text;
 use super::{Said, Section, View, link, member, number, times};
@@ -139,7 +140,7 @@ fn whence(episode: &Value, id: &str) -> Markup {
         dl.facts {
             div { dt { "Project" } dd { (of_project(&episode["project"])) } }
             div { dt { "Agent" } dd { (Said(member(episode, "agent"))) } }
-            div { dt { "Session" } dd { a href=(format!("{}#turn-{id}", link("session", &[("id", id)]))) data-key="s" { code { (Said(member(episode, "session"))) } } } }
+            div { dt { "Session" } dd { a href=(session_link(id)) data-key="s" { code { (Said(member(episode, "session"))) } } } }
             @if let Some(cwd) = episode["cwd"].as_str() { div { dt { "Folder" } dd.path { (Said(cwd)) } } }
             @if let Some(path) = transcript["path"].as_str() {
                 div {

@@ -1,6 +1,7 @@
 //! How the memory is: the daemon's state and why, what it does, and the numbers of the store. JSON of `status` and `stats` comes in.
 
 use maud::{Markup, html};
+use remembrancer_hooks::clock;
 use serde_json::Value;
 
 use super::{Said, Section, View, counted, member, number, times};
@@ -94,7 +95,7 @@ fn recalls(status: &Value, store: &Value) -> Markup {
             (figure("Recollections used", number_of(&week["used"])))
             (figure("Half within", milliseconds(&times["p50_millis"])))
             (figure("99 % within", milliseconds(&times["p99_millis"])))
-            (figure("Budget", "240 ms"))
+            (figure("Budget", format!("{} ms", clock::BUDGET.as_millis())))
         }
         (reasons("Nothing was shown, since the start, because", &now["nothing_shown_because"]))
         (reasons("Went without, since the start", &now["degradations"]))

@@ -19,34 +19,31 @@ fn days(turns: &[&Value]) -> Markup {
             @let date = of_day(&turns[0]);
             section.day data-day=(date) aria-labelledby=(format!("day-{date}")) {
                 h2 id=(format!("day-{date}")) { (times::day(member(turns[0], "at"))) }
-                ol.turns { @for turn in turns { (row(turn, true)) } }
+                ol.turns { @for turn in turns { (row(turn)) } }
             }
         }
     }
 }
 
-/// One turn of a list; with its session, where the list is not of one.
-fn row(turn: &Value, with_session: bool) -> Markup {
+/// One turn of a list.
+fn row(turn: &Value) -> Markup {
     let id = member(turn, "id");
     html! {
-        li.turn id=(format!("turn-{id}")) data-place=(member(turn, "place")) {
+        li.turn id=(format!("turn-{id}")) {
             a.asked href=(link("episode", &[("id", id)])) data-item { (asked(turn)) }
             p.meta {
                 (times::clock(member(turn, "at")))
                 (of_project(&turn["project"]))
                 span.agent { (Said(member(turn, "agent"))) }
-                @if with_session {
-                    a href=(session_link(turn)) { "session" }
-                }
+                a href=(session_link(id)) { "session" }
                 (flags(turn))
             }
         }
     }
 }
 
-/// The session of a turn, at that turn: named by the turn, since several agents may have a session of one id.
-fn session_link(turn: &Value) -> String {
-    let id = member(turn, "id");
+/// The session of a turn, at that turn: named by the turn's `id`, since several agents may have a session of one id.
+pub(super) fn session_link(id: &str) -> String {
     format!("{}#turn-{id}", link("session", &[("id", id)]))
 }
 
@@ -275,11 +272,11 @@ pub(in crate::page) fn project(name: &str, numbers: Option<&Value>, turns: &Valu
         h2 { "Latest turns" }
         @let latest = newest_first(turns);
         @if latest.is_empty() { p { "None is stored." } }
-        ol.turns { @for turn in latest { (row(turn, true)) } }
-        p.more { a href=(link("timeline", &narrowed)) { "All its turns" } }
+        ol.turns { @for turn in latest { (row(turn)) } }
+        p { a href=(link("timeline", &narrowed)) { "All its turns" } }
         h2 { "Latest sessions" }
         ol.sessions { @for session in &sessions { (session_row(session)) } }
-        p.more { a href=(link("sessions", &narrowed)) { "All its sessions" } }
+        p { a href=(link("sessions", &narrowed)) { "All its sessions" } }
     };
     View::new(Section::Projects, called, body)
 }

@@ -4,16 +4,9 @@ use maud::{Markup, html};
 use remembrancer_hooks::protocol::SearchMode;
 use serde_json::Value;
 
-use super::super::asked::Narrowed;
+use super::super::asked::{MODES, Narrowed};
 use super::{Said, Section, View, counted, link, lists, marked, member, nothing, times};
 use crate::explanation::about_degradation;
-
-/// The modes, as a form names them and as they are called.
-const MODES: [(SearchMode, &str, &str); 3] = [
-    (SearchMode::Hybrid, "hybrid", "Words and meaning"),
-    (SearchMode::Lexical, "lexical", "Words"),
-    (SearchMode::Semantic, "semantic", "Meaning"),
-];
 
 fn name_of(mode: SearchMode) -> &'static str {
     MODES
@@ -27,7 +20,7 @@ pub(in crate::page) fn search(query: &str, narrowed: &Narrowed, mode: SearchMode
     let narrows = !narrowed.is_open() || mode != SearchMode::Hybrid;
     let body = html! {
         h1 { "Search" }
-        form.searching #searching role="search" action="search" data-live="found" {
+        form role="search" action="search" data-live="found" {
             div.ask {
                 label.unseen for="q" { "Words, or a question" }
                 input #q type="search" name="q" value=(query) placeholder="Words, or a question" autocomplete="off" spellcheck="false" data-find;
@@ -36,7 +29,7 @@ pub(in crate::page) fn search(query: &str, narrowed: &Narrowed, mode: SearchMode
             details.narrow open[narrows] {
                 summary { "Narrow" }
                 (lists::fields(narrowed))
-                fieldset.modes {
+                fieldset {
                     legend { "By" }
                     @for (known, name, called) in MODES {
                         label { input type="radio" name="mode" value=(name) checked[known == mode]; " " (called) }

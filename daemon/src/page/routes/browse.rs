@@ -3,7 +3,7 @@
 
 use axum::extract::{Query, State};
 use axum::response::Html;
-use remembrancer_hooks::protocol::{Request, SearchRequest, SessionsRequest, TimelineRequest};
+use remembrancer_hooks::protocol::{Request, SearchMode, SearchRequest, SessionsRequest, TimelineRequest};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -72,8 +72,8 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// What was found, and whether by a daemon; nothing where nothing is asked.
-    async fn found(&self, house: &House) -> Result<Option<(Value, bool)>, Failure> {
+    /// What was found in this mode, and whether by a daemon; nothing where nothing is asked.
+    async fn found(&self, house: &House, mode: SearchMode) -> Result<Option<(Value, bool)>, Failure> {
         let Some(query) = &self.q else { return Ok(None) };
         let offset = self
             .offset
@@ -83,7 +83,7 @@ impl Search {
         let request = SearchRequest {
             query: query.clone(),
             narrowing: self.narrowed.narrowing()?,
-            mode: mode(self.mode.as_deref())?,
+            mode,
             limit: Some(RESULTS),
             offset,
         };
@@ -97,8 +97,8 @@ fn no_number(text: &str) -> Failure {
 }
 
 pub(super) async fn search(State(house): State<House>, Query(asked): Query<Search>) -> Result<View, Failure> {
-    let found = asked.found(&house).await?;
     let mode = mode(asked.mode.as_deref())?;
+    let found = asked.found(&house, mode).await?;
     let results = html::found(found.as_ref().map(|found| &found.0), &asked.narrowed, mode);
     let view = html::search(asked.q.as_deref().unwrap_or_default(), &asked.narrowed, mode, &results);
     Ok(match found {
@@ -109,12 +109,12 @@ pub(super) async fn search(State(house): State<House>, Query(asked): Query<Searc
 
 /// The results alone, while somebody types. What can't be searched for is told in their place.
 pub(super) async fn found(State(house): State<House>, Query(asked): Query<Search>) -> Html<String> {
-    let found = asked.found(&house).await;
-    let told = found.and_then(|found| {
+    let told = async {
         let mode = mode(asked.mode.as_deref())?;
+        let found = asked.found(&house, mode).await?;
         Ok(html::found(found.as_ref().map(|found| &found.0), &asked.narrowed, mode))
-    });
-    html::part(told.unwrap_or_else(|failure| html::failed(&failure)))
+    };
+    html::part(told.await.unwrap_or_else(|failure| html::failed(&failure)))
 }
 
 #[derive(Debug, Default, Deserialize)]

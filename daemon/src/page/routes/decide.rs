@@ -3,7 +3,7 @@
 
 use std::future::{Ready, ready};
 
-use axum::extract::{Form, Query, State};
+use axum::extract::{Extension, Form, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use remembrancer_hooks::protocol::{ForgetTarget, Request, Steering};
@@ -11,9 +11,10 @@ use serde::Deserialize;
 
 use super::House;
 use crate::page::asked::text;
-use crate::page::guard::Refused;
+use crate::page::guard::{Refused, check_form};
 use crate::page::html::{self, Decision, View};
 use crate::page::memory::{Failure, FailureKind, Look};
+use crate::page::token::Token;
 
 /// Why nothing was decided.
 pub(super) enum NotDone {
@@ -44,7 +45,7 @@ impl IntoResponse for NotDone {
 
 /// Leads on to a view; what was sent is not sent again.
 fn on_to(view: &str, asked: &[(&str, &str)]) -> Response {
-    (StatusCode::SEE_OTHER, [(header::LOCATION, html::way(view, asked))]).into_response()
+    (StatusCode::SEE_OTHER, [(header::LOCATION, html::link(view, asked))]).into_response()
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -56,8 +57,12 @@ pub(super) struct Decisions {
     id: Option<String>,
 }
 
-pub(super) async fn decisions(State(house): State<House>, Query(asked): Query<Decisions>) -> Result<View, Failure> {
-    let key = house.guard.key_of_forms();
+pub(super) async fn decisions(
+    State(house): State<House>,
+    Extension(token): Extension<Token>,
+    Query(asked): Query<Decisions>,
+) -> Result<View, Failure> {
+    let key = token.key_of_forms();
     let steered = house.memory.look(Look::Steered).await?;
     let decision = asked.done.as_deref().and_then(Decision::of);
     let notice = decision.map(|decision| html::done(decision, asked.id.as_deref(), &key));
@@ -82,14 +87,18 @@ fn target(decision: Decision, id: String) -> ForgetTarget {
     }
 }
 
-pub(super) async fn ask(State(house): State<House>, Query(asked): Query<Asked>) -> Result<View, Failure> {
+pub(super) async fn ask(
+    State(house): State<House>,
+    Extension(token): Extension<Token>,
+    Query(asked): Query<Asked>,
+) -> Result<View, Failure> {
     let decision = decision(&asked.act)?;
     // What is to be muted or boosted is the same turn that would be forgotten.
     let preview = house
         .memory
         .look(Look::ForgetPreview(target(decision, asked.id.clone())))
         .await?;
-    Ok(html::confirm(decision, &asked.id, &preview, &house.guard.key_of_forms()))
+    Ok(html::confirm(decision, &asked.id, &preview, &token.key_of_forms()))
 }
 
 #[derive(Debug, Deserialize)]
@@ -102,8 +111,12 @@ pub(super) struct Decided {
     seen: String,
 }
 
-pub(super) async fn decide(State(house): State<House>, Form(sent): Form<Decided>) -> Result<Response, NotDone> {
-    house.guard.check_form(&sent.key)?;
+pub(super) async fn decide(
+    State(house): State<House>,
+    Extension(token): Extension<Token>,
+    Form(sent): Form<Decided>,
+) -> Result<Response, NotDone> {
+    check_form(&token, &sent.key)?;
     let decision = decision(&sent.act)?;
     let how = match decision {
         Decision::Mute => Steering::Mute,
@@ -114,7 +127,7 @@ pub(super) async fn decide(State(house): State<House>, Form(sent): Form<Decided>
             let target = target(decision, sent.id.clone());
             let preview = house.memory.look(Look::ForgetPreview(target.clone())).await?;
             if preview["seen"] != sent.seen {
-                let again = html::confirm(decision, &sent.id, &preview, &house.guard.key_of_forms());
+                let again = html::confirm(decision, &sent.id, &preview, &token.key_of_forms());
                 return Ok(again.after(Some(html::changed_since())).into_response());
             }
             house.memory.ask(Request::Forget { target }).await?;
@@ -133,8 +146,8 @@ pub(super) struct Fact {
     project: Option<String>,
 }
 
-pub(super) fn fact(State(house): State<House>, Query(asked): Query<Fact>) -> Ready<View> {
-    ready(html::remember(None, asked.project.as_deref(), &house.guard.key_of_forms()))
+pub(super) fn fact(Extension(token): Extension<Token>, Query(asked): Query<Fact>) -> Ready<View> {
+    ready(html::remember(None, asked.project.as_deref(), &token.key_of_forms()))
 }
 
 #[derive(Debug, Deserialize)]
@@ -149,13 +162,17 @@ pub(super) struct Said {
     sure: Option<String>,
 }
 
-pub(super) async fn remember(State(house): State<House>, Form(sent): Form<Said>) -> Result<Response, NotDone> {
-    house.guard.check_form(&sent.key)?;
+pub(super) async fn remember(
+    State(house): State<House>,
+    Extension(token): Extension<Token>,
+    Form(sent): Form<Said>,
+) -> Result<Response, NotDone> {
+    check_form(&token, &sent.key)?;
     let text = sent
         .text
         .ok_or_else(|| Failure::new(FailureKind::Senseless, "There is nothing in it to remember."))?;
     if sent.sure.is_none() {
-        let asked = html::remember(Some(&text), sent.project.as_deref(), &house.guard.key_of_forms());
+        let asked = html::remember(Some(&text), sent.project.as_deref(), &token.key_of_forms());
         return Ok(asked.into_response());
     }
     let request = Request::Remember {

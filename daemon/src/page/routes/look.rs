@@ -1,6 +1,6 @@
 //! The views of one thing: an episode, a session, a prompt's recollections, and how the memory is.
 
-use axum::extract::{Query, State};
+use axum::extract::{Extension, Query, State};
 use remembrancer_hooks::protocol::{ExplainRequest, Request};
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,6 +10,7 @@ use crate::explanation::Explanation;
 use crate::page::asked::text;
 use crate::page::html::{self, Decision, View};
 use crate::page::memory::{Failure, FailureKind, Look};
+use crate::page::token::Token;
 
 /// Prompts on a page.
 const PROMPTS: usize = 40;
@@ -24,11 +25,15 @@ pub(super) struct Episode {
     done: Option<String>,
 }
 
-pub(super) async fn episode(State(house): State<House>, Query(asked): Query<Episode>) -> Result<View, Failure> {
+pub(super) async fn episode(
+    State(house): State<House>,
+    Extension(token): Extension<Token>,
+    Query(asked): Query<Episode>,
+) -> Result<View, Failure> {
     let shown = house.memory.ask(Request::Show { id: asked.id.clone() }).await?;
     let around = house.memory.look(Look::Around(asked.id.clone())).await?;
     let decision = asked.done.as_deref().and_then(Decision::of);
-    let notice = decision.map(|decision| html::done(decision, Some(&asked.id), &house.guard.key_of_forms()));
+    let notice = decision.map(|decision| html::done(decision, Some(&asked.id), &token.key_of_forms()));
     Ok(html::episode(&shown.value, &around).by(shown.has_daemon).after(notice))
 }
 
