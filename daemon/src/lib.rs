@@ -33,7 +33,6 @@ mod files;
 mod git;
 mod guarded;
 mod health;
-mod hex;
 mod ingest_task;
 mod install;
 mod instructions;

@@ -15,7 +15,7 @@ pub(crate) fn sha256(parts: &[&[u8]]) -> [u8; 32] {
 }
 
 /// Writes `bytes` as lower-case hexadecimal digits, two a byte.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes
         .iter()

@@ -36,6 +36,7 @@ pub mod testing;
 
 pub use agent::{Agent, CommandForm, Firing, HostSide, OffSwitch, PluginSign, Registration, TimeLimit};
 pub use client::{Client, ClientError, WaitingFor};
+pub use digest::hex;
 pub use environment::Environment;
 pub use hook::{answer, run_hook};
 pub use output::MAX_CONTEXT_CHARS;

@@ -1,6 +1,6 @@
 //! Looking into the memory: search, show, sessions, timeline, with a daemon and without; narrowed, paged, and without a trace.
 
-use remembrancer_tests::{sandbox, topic};
+use remembrancer_tests::{sandbox, skip, topic};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -224,7 +224,7 @@ fn what_can_t_be_meant_is_refused_with_what_can() {
 #[test]
 fn times_are_those_of_the_zone_that_is_named() {
     if !std::path::Path::new("/usr/share/zoneinfo/America/New_York").exists() {
-        eprintln!("skipped: this system has no table of time zones");
+        skip("this system has no table of time zones");
         return;
     }
     let sandbox = sandbox!();

@@ -275,6 +275,16 @@ impl Sandbox {
         episodes
     }
 
+    /// The id, in short, of the first episode whose prompt holds `words`.
+    ///
+    /// # Panics
+    /// Where none does; as [`Sandbox::episodes`].
+    pub fn id_of(&self, words: &str) -> String {
+        let mut episodes = self.episodes().into_iter();
+        let found = episodes.find(|episode| episode.prompt.contains(words));
+        found.unwrap().uid.short()
+    }
+
     /// The prompts of all episodes, sorted.
     ///
     /// # Panics

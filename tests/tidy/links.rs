@@ -38,11 +38,10 @@ fn target(page: &Path, link: &str) -> Option<(PathBuf, Option<String>)> {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
+            // Out of the repository leads nowhere.
+            Component::ParentDir if !plain.pop() => return Some((PathBuf::from(link), None)),
             Component::Normal(name) => plain.push(name),
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+            Component::ParentDir | Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
         }
     }
     Some((plain, anchor))

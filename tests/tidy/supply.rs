@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{assert_none, text};
 
 /// Crates of which the tree holds more than one version, since others ask for different ones. A new one is looked at, and put
-/// here; one that is gone is taken out. The half of them (`cookie`, `darling`, `http`, `icu_*`, `nix` and below) come with
+/// here; one that is gone is taken out. The half of them (`cookie`, `http`, `icu_*` and below) come with
 /// `fantoccini`, which only tests have.
 const TWICE: &[&str] = &[
     "base64",
@@ -14,9 +14,6 @@ const TWICE: &[&str] = &[
     "cookie",
     "cpufeatures",
     "crypto-common",
-    "darling",
-    "darling_core",
-    "darling_macro",
     "digest",
     "fancy-regex",
     "getrandom",

@@ -1,21 +1,54 @@
-//! What commands and the MCP server do alike: each asks the daemon or, where none runs, does the same on the store itself. A request
-//! comes in, what `--json` prints goes out; nothing is printed here but that a model can't be loaded.
+//! What commands, the MCP server and the page of `serve` do alike: each asks the daemon or, where none runs, does the same on the store
+//! itself ([`here`]). A request comes in, what `--json` prints goes out; nothing is printed here but that a model can't be loaded.
 
-use remembrancer_hooks::protocol::{ExplainRequest, ForgetTarget, Request, SearchRequest, SessionsRequest, TimelineRequest};
+use remembrancer_hooks::protocol::{
+    ExplainRequest, ForgetTarget, Request, SearchRequest, SessionsRequest, Steering, TimelineRequest,
+};
 use remembrancer_processor::recall::Degradation;
 use serde_json::Value;
 
 use super::ask;
 use super::error::{CliError, Kind};
-use super::recall::model_if;
+use super::recall::{model_if, offline};
 use super::surroundings::Surroundings;
 use crate::causes::with_causes;
 use crate::cli::output::complain;
-use crate::control::{self, ControlError, NewFact, Offline};
+use crate::control::{self, ControlError, NewFact};
 use crate::exclusions::Exclusions;
 use crate::explanation::Explanation;
 use crate::project::Folders;
 use crate::{clock, embedder};
+
+/// What `request` comes to where no daemon runs, with no model: by words alone.
+///
+/// # Errors
+/// What the store says; that a request needs a daemon.
+pub(crate) fn here(surroundings: &Surroundings, request: &Request) -> Result<Value, CliError> {
+    let reader = || ask::reader(surroundings);
+    Ok(match request {
+        Request::Status => control::store_status(&reader()?, clock::now())?,
+        Request::Search(request) => control::search_offline(&reader()?, Err(Degradation::NoModel), request, clock::now())?,
+        Request::Timeline(request) => control::timeline(&reader()?, request)?,
+        Request::Sessions(request) => control::sessions(&reader()?, request)?,
+        Request::Session { id, after } => control::session(&reader()?, id, after.as_deref())?,
+        Request::Show { id } => {
+            let shown = control::show(&reader()?, id)?;
+            let transcript = shown.origin.look();
+            shown.with(transcript)
+        }
+        Request::Explanations { session, limit } => control::explanations(&reader()?, session.as_deref(), *limit)?,
+        Request::Explain(request) if request.prompt.is_some() => explain_here(surroundings, request, false)?,
+        Request::Explain(request) => written(&control::explain(&reader()?, request)?)?,
+        Request::Remember { text, project } => remember_here(surroundings, text, project.as_deref())?,
+        Request::Steer { how, ids } => steer_here(surroundings, *how, ids)?,
+        Request::Forget { target } => forget_here(surroundings, target)?,
+        _ => return Err(CliError::new(Kind::Daemon, "no daemon runs, and this needs one")),
+    })
+}
+
+fn act(surroundings: &Surroundings, request: &Request) -> Result<Value, CliError> {
+    ask::or_here(surroundings, request, || here(surroundings, request))
+}
 
 /// What is remembered that fits some words, best first.
 ///
@@ -47,11 +80,7 @@ fn search_here(surroundings: &Surroundings, request: &SearchRequest) -> Result<V
 /// # Errors
 /// What the daemon or the store says.
 pub(crate) fn show(surroundings: &Surroundings, id: &str) -> Result<Value, CliError> {
-    ask::or_here(surroundings, &Request::Show { id: id.to_owned() }, || {
-        let shown = control::show(&ask::reader(surroundings)?, id)?;
-        let transcript = shown.origin.look();
-        Ok(shown.with(transcript))
-    })
+    act(surroundings, &Request::Show { id: id.to_owned() })
 }
 
 /// Turns of a session in order and in full, from where an earlier reply ended.
@@ -63,9 +92,7 @@ pub(crate) fn session(surroundings: &Surroundings, id: &str, after: Option<&str>
         id: id.to_owned(),
         after: after.map(str::to_owned),
     };
-    ask::or_here(surroundings, &request, || {
-        Ok(control::session(&ask::reader(surroundings)?, id, after)?)
-    })
+    act(surroundings, &request)
 }
 
 /// A page of turns by time.
@@ -73,9 +100,7 @@ pub(crate) fn session(surroundings: &Surroundings, id: &str, after: Option<&str>
 /// # Errors
 /// What the daemon or the store says.
 pub(crate) fn timeline(surroundings: &Surroundings, request: &TimelineRequest) -> Result<Value, CliError> {
-    ask::or_here(surroundings, &Request::Timeline(request.clone()), || {
-        Ok(control::timeline(&ask::reader(surroundings)?, request)?)
-    })
+    act(surroundings, &Request::Timeline(request.clone()))
 }
 
 /// A page of sessions, the one last at work first.
@@ -83,9 +108,7 @@ pub(crate) fn timeline(surroundings: &Surroundings, request: &TimelineRequest) -
 /// # Errors
 /// What the daemon or the store says.
 pub(crate) fn sessions(surroundings: &Surroundings, request: &SessionsRequest) -> Result<Value, CliError> {
-    ask::or_here(surroundings, &Request::Sessions(request.clone()), || {
-        Ok(control::sessions(&ask::reader(surroundings)?, request)?)
-    })
+    act(surroundings, &Request::Sessions(request.clone()))
 }
 
 /// Remembers a fact, of the project of a folder or of all.
@@ -97,13 +120,33 @@ pub(crate) fn remember(surroundings: &Surroundings, text: &str, project: Option<
         text: text.to_owned(),
         project: project.map(str::to_owned),
     };
-    ask::or_here(surroundings, &request, || {
-        let exclusions = Exclusions::of_settings(&surroundings.config.transcripts.exclude);
-        let fact = NewFact::new(&Folders::new(Some(surroundings.home.clone())), text, project)?;
-        let (_single, mut writer) = ask::writer(surroundings)?;
-        control::may_remember(&ask::reader(surroundings)?, &exclusions, &fact, clock::now())?;
-        Ok(control::remember(&mut writer, &fact, clock::now())?)
-    })
+    act(surroundings, &request)
+}
+
+fn remember_here(surroundings: &Surroundings, text: &str, project: Option<&str>) -> Result<Value, CliError> {
+    let exclusions = Exclusions::of_settings(&surroundings.config.transcripts.exclude);
+    let fact = NewFact::new(&Folders::new(Some(surroundings.home.clone())), text, project)?;
+    let (_single, mut writer) = ask::writer(surroundings)?;
+    control::may_remember(&ask::reader(surroundings)?, &exclusions, &fact, clock::now())?;
+    Ok(control::remember(&mut writer, &fact, clock::now())?)
+}
+
+/// Decides of single memories.
+///
+/// # Errors
+/// What the daemon or the store says.
+pub(crate) fn steer(surroundings: &Surroundings, how: Steering, ids: &[String]) -> Result<Value, CliError> {
+    act(surroundings, &Request::Steer { how, ids: ids.to_vec() })
+}
+
+fn steer_here(surroundings: &Surroundings, how: Steering, ids: &[String]) -> Result<Value, CliError> {
+    let (_single, mut writer) = ask::writer(surroundings)?;
+    let targets = control::steer_targets(&ask::reader(surroundings)?, how, ids)?;
+    let done = control::steer(&mut writer, &targets, how, clock::now())?;
+    if how == Steering::Mute {
+        ask::empty_files(surroundings)?;
+    }
+    Ok(done)
 }
 
 /// What would be deleted, and a digest by which the same turns are known again. It is read here, daemon or not, so that it has to be
@@ -111,7 +154,7 @@ pub(crate) fn remember(surroundings: &Surroundings, text: &str, project: Option<
 ///
 /// # Errors
 /// Where a daemon runs that has another memory; what the store says.
-pub(crate) fn forget_preview(surroundings: &Surroundings, target: &ForgetTarget) -> Result<(Value, String), CliError> {
+pub(crate) fn forget_preview(surroundings: &Surroundings, target: &ForgetTarget) -> Result<(Value, [u8; 32]), CliError> {
     ask::daemon_of_this_memory(surroundings)?;
     let reader = ask::reader(surroundings)?;
     let target = control::forget_target(&reader, target.clone())?;
@@ -123,15 +166,17 @@ pub(crate) fn forget_preview(surroundings: &Surroundings, target: &ForgetTarget)
 /// # Errors
 /// What the daemon or the store says.
 pub(crate) fn forget(surroundings: &Surroundings, target: &ForgetTarget) -> Result<Value, CliError> {
-    ask::or_here(surroundings, &Request::Forget { target: target.clone() }, || {
-        let (_single, mut writer) = ask::writer(surroundings)?;
-        let target = control::forget_target(&ask::reader(surroundings)?, target.clone())?;
-        let mut done = control::forget(&mut writer, &target, clock::now())?;
-        ask::empty_files(surroundings)?;
-        // Nobody has looked for what was written since the daemon ran last.
-        done["caught_up"] = false.into();
-        Ok(done)
-    })
+    act(surroundings, &Request::Forget { target: target.clone() })
+}
+
+fn forget_here(surroundings: &Surroundings, target: &ForgetTarget) -> Result<Value, CliError> {
+    let (_single, mut writer) = ask::writer(surroundings)?;
+    let target = control::forget_target(&ask::reader(surroundings)?, target.clone())?;
+    let mut done = control::forget(&mut writer, &target, clock::now())?;
+    ask::empty_files(surroundings)?;
+    // Nobody has looked for what was written since the daemon ran last.
+    done["caught_up"] = false.into();
+    Ok(done)
 }
 
 /// How the answer to a prompt came about: of a logged one, or of one that is put now (where no daemon runs by words alone, unless
@@ -140,31 +185,25 @@ pub(crate) fn forget(surroundings: &Surroundings, target: &ForgetTarget) -> Resu
 /// # Errors
 /// What the daemon or the store says.
 pub(crate) fn explain(surroundings: &Surroundings, request: &ExplainRequest, embed: bool) -> Result<Value, CliError> {
-    ask::or_here(surroundings, &Request::Explain(request.clone()), || {
-        if request.prompt.is_some() {
-            return explain_now(surroundings, request, embed);
+    let asked = Request::Explain(request.clone());
+    ask::or_here(surroundings, &asked, || {
+        if embed && request.prompt.is_some() {
+            return explain_here(surroundings, request, embed);
         }
-        written(&control::explain(&ask::reader(surroundings)?, request)?)
+        here(surroundings, &asked)
     })
 }
 
-fn explain_now(surroundings: &Surroundings, request: &ExplainRequest, embed: bool) -> Result<Value, CliError> {
-    let config = &surroundings.config;
-    let model = model_if(embed, config)?;
-    let offline = Offline {
-        reader: &ask::reader(surroundings)?,
-        model: model.as_ref(),
-        settings: &config.recall,
-        exclusions: Exclusions::of_settings(&config.transcripts.exclude),
-        folders: Folders::new(Some(surroundings.home.clone())),
-    };
+fn explain_here(surroundings: &Surroundings, request: &ExplainRequest, embed: bool) -> Result<Value, CliError> {
+    let model = model_if(embed, &surroundings.config)?;
+    let reader = ask::reader(surroundings)?;
     let Some(recall) = control::recall_of(request) else {
         return Err(CliError::new(Kind::Usage, "there is no prompt to explain"));
     };
-    let outcome = offline.recall(&recall)?;
-    let settings = control::in_scope(&config.recall, request.all_projects);
+    let outcome = offline(surroundings, &reader, model.as_ref()).recall(&recall)?;
+    let settings = control::in_scope(&surroundings.config.recall, request.all_projects);
     let outcome = outcome.as_ref().map_err(|reason| *reason);
-    written(&control::explain_now(offline.reader, request, outcome, &settings, None)?)
+    written(&control::explain_now(&reader, request, outcome, &settings, None)?)
 }
 
 fn written(explanation: &Explanation) -> Result<Value, CliError> {
@@ -180,7 +219,5 @@ pub(crate) fn explanations(surroundings: &Surroundings, session: Option<&str>, l
         session: session.map(str::to_owned),
         limit,
     };
-    ask::or_here(surroundings, &request, || {
-        Ok(control::explanations(&ask::reader(surroundings)?, session, limit)?)
-    })
+    act(surroundings, &request)
 }

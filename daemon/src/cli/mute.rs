@@ -2,15 +2,15 @@
 //! itself. What they list they read of the store, with a daemon or without.
 
 use clap::Args;
-use remembrancer_hooks::protocol::{Request, Steering};
+use remembrancer_hooks::protocol::Steering;
 use serde_json::Value;
 
-use super::ask;
 use super::error::CliError;
 use super::steer::counted;
 use super::surroundings::Surroundings;
+use super::{acts, ask};
 use crate::cli::output::say;
-use crate::{clock, control};
+use crate::control;
 
 /// What holds of all four.
 const NOTES: &str = "A memory stands for its whole turn: its parts repeat each other. `mute` and `boost` outlive the database: they hold \
@@ -45,7 +45,7 @@ pub(super) fn mute(arguments: &SteerArguments, surroundings: &Surroundings) -> R
     if arguments.list {
         return list(false, arguments.json, surroundings);
     }
-    let done = steer(Steering::Mute, &arguments.ids, surroundings)?;
+    let done = acts::steer(surroundings, Steering::Mute, &arguments.ids)?;
     ask::print("mute", &done, arguments.json, |done| {
         say!("Muted, never recalled again: {}.", turns(done));
         show(&done["turns"]);
@@ -54,7 +54,7 @@ pub(super) fn mute(arguments: &SteerArguments, surroundings: &Surroundings) -> R
 }
 
 pub(super) fn unmute(arguments: &UnsteerArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let done = steer(Steering::Unmute, &arguments.ids, surroundings)?;
+    let done = acts::steer(surroundings, Steering::Unmute, &arguments.ids)?;
     ask::print("unmute", &done, arguments.json, |done| {
         say!("May be recalled again: {}.", turns(done));
         show(&done["turns"]);
@@ -66,7 +66,7 @@ pub(super) fn boost(arguments: &SteerArguments, surroundings: &Surroundings) -> 
     if arguments.list {
         return list(true, arguments.json, surroundings);
     }
-    let done = steer(Steering::Boost, &arguments.ids, surroundings)?;
+    let done = acts::steer(surroundings, Steering::Boost, &arguments.ids)?;
     ask::print("boost", &done, arguments.json, |done| {
         say!("Boosted, of high importance now: {}.", turns(done));
         show(&done["turns"]);
@@ -75,26 +75,12 @@ pub(super) fn boost(arguments: &SteerArguments, surroundings: &Surroundings) -> 
 }
 
 pub(super) fn unboost(arguments: &UnsteerArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let done = steer(Steering::Unboost, &arguments.ids, surroundings)?;
+    let done = acts::steer(surroundings, Steering::Unboost, &arguments.ids)?;
     ask::print("unboost", &done, arguments.json, |done| {
         say!("As important again as the rules say: {}.", turns(done));
         show(&done["turns"]);
     });
     Ok(())
-}
-
-fn steer(how: Steering, ids: &[String], surroundings: &Surroundings) -> Result<Value, CliError> {
-    let request = Request::Steer { how, ids: ids.to_vec() };
-    if let Some(done) = ask::data(surroundings, &request)? {
-        return Ok(done);
-    }
-    let (_single, mut writer) = ask::writer(surroundings)?;
-    let targets = control::steer_targets(&ask::reader(surroundings)?, how, ids)?;
-    let done = control::steer(&mut writer, &targets, how, clock::now())?;
-    if how == Steering::Mute {
-        ask::empty_files(surroundings)?;
-    }
-    Ok(done)
 }
 
 fn turns(done: &Value) -> String {

@@ -9,6 +9,7 @@ use remembrancer_hooks::protocol::{RecallReply, RecallRequest, Reply, Request};
 use remembrancer_processor::embed::BertEmbedder;
 use remembrancer_processor::ingest::redact;
 use remembrancer_processor::recall::{Recall, ScopeRule, Silence};
+use remembrancer_schema::Reader;
 use serde_json::{Value, json};
 
 use super::ask;
@@ -116,17 +117,22 @@ pub(super) fn model_if(wanted: bool, config: &Config) -> Result<Option<BertEmbed
     model.map_err(|error| CliError::new(Kind::Failed, with_causes(&error)))
 }
 
+/// What a prompt is answered with where no daemon runs.
+pub(super) fn offline<'a>(surroundings: &'a Surroundings, reader: &'a Reader, model: Option<&'a BertEmbedder>) -> Offline<'a> {
+    Offline {
+        reader,
+        model,
+        settings: &surroundings.config.recall,
+        exclusions: Exclusions::of_settings(&surroundings.config.transcripts.exclude),
+        folders: Folders::new(Some(surroundings.home.clone())),
+    }
+}
+
 fn without_daemon(arguments: &RecallArguments, surroundings: &Surroundings, request: &RecallRequest) -> Result<Value, CliError> {
     let config = &surroundings.config;
     let model = model_if(arguments.embed, config)?;
-    let offline = Offline {
-        reader: &ask::reader(surroundings)?,
-        model: model.as_ref(),
-        settings: &config.recall,
-        exclusions: Exclusions::of_settings(&config.transcripts.exclude),
-        folders: Folders::new(Some(surroundings.home.clone())),
-    };
-    Ok(match offline.recall(request)? {
+    let reader = ask::reader(surroundings)?;
+    Ok(match offline(surroundings, &reader, model.as_ref()).recall(request)? {
         Ok(recall) => of_recall(&recall),
         Err(reason) => json!({
             "context": "",

@@ -50,7 +50,7 @@ impl Selection {
             .map(|path| surroundings.as_in_transcripts(path))
             .transpose()?;
         let after = match &self.last {
-            Some(span) => Some(before_now(span, now)?),
+            Some(span) => Some(before_now(span, now).map_err(|error| error.with_hint("use `--all`"))?),
             None => self.after,
         };
         if let (Some(after), Some(before)) = (after, self.before)
@@ -72,21 +72,23 @@ impl Selection {
         {
             return Err(CliError::new(Kind::Usage, format!("`{name}` names nothing")));
         }
-        let mut targets: Vec<ForgetTarget> = [
+        let targets = [
             self.session.clone().map(ForgetTarget::Session),
             self.project.clone().map(ForgetTarget::Project),
             path.map(ForgetTarget::Path),
             self.matching.clone().map(ForgetTarget::Matching),
             after.map(|at| ForgetTarget::After(at.0)),
             self.before.map(|at| ForgetTarget::Before(at.0)),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        Ok(match targets.len() {
-            0 | 1 => targets.pop(),
-            _ => Some(ForgetTarget::AllOf(targets)),
-        })
+        ];
+        Ok(all_of(targets.into_iter().flatten().collect()))
+    }
+}
+
+/// What all of these name; nothing where there are none.
+pub(crate) fn all_of(mut targets: Vec<ForgetTarget>) -> Option<ForgetTarget> {
+    match targets.len() {
+        0 | 1 => targets.pop(),
+        _ => Some(ForgetTarget::AllOf(targets)),
     }
 }
 
@@ -148,7 +150,7 @@ fn before_now(span: &Span, now: UnixMillis) -> Result<UnixMillis, CliError> {
     Timestamp::from_millisecond(now.0)
         .and_then(|now| now.to_zoned(TimeZone::system()).checked_sub(*span))
         .map(|then| UnixMillis(then.timestamp().as_millisecond()))
-        .map_err(|_| CliError::new(Kind::Usage, "that is longer ago than any calendar tells").with_hint("use `--all`"))
+        .map_err(|_| CliError::new(Kind::Usage, "that is longer ago than any calendar tells"))
 }
 
 #[cfg(test)]

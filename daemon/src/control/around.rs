@@ -3,8 +3,9 @@
 use remembrancer_schema::{Reader, TurnRow};
 use serde_json::{Value, json};
 
+use super::ControlError;
+use super::listing::turn_of;
 use super::looking::turn_json;
-use super::{ControlError, find};
 
 /// Turns on either side.
 const EITHER_SIDE: usize = 3;
@@ -12,12 +13,9 @@ const EITHER_SIDE: usize = 3;
 /// The turn of the episode whose id begins with `id`, and those of its session just before and after it, earliest first.
 ///
 /// # Errors
-/// As [`find`]; the store's error.
+/// Where there is no such episode, or several; the store's error.
 pub(crate) fn around(reader: &Reader, id: &str) -> Result<Value, ControlError> {
-    let episode = find(reader, id)?;
-    let Some(turn) = reader.turn(&episode.turn_uid)? else {
-        return Err(ControlError::Unknown(format!("no episode's id begins with {id}")));
-    };
+    let turn = turn_of(reader, id)?;
     let mut before = beside(reader, &turn, |(previous, _)| previous)?;
     before.reverse();
     let after = beside(reader, &turn, |(_, next)| next)?;

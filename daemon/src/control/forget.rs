@@ -8,9 +8,8 @@ use remembrancer_schema::{EpisodeId, ForgetTarget, QueryError, Reader, TargetedE
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::looking::several;
+use super::looking::{named, several};
 use super::{ControlError, date, find, first_line, rfc3339};
-use crate::hex::hex;
 use crate::paths;
 use crate::project::{Folders, LOOK_PATIENCE};
 
@@ -44,15 +43,11 @@ pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTar
         }
         Target::All => ForgetTarget::All,
         Target::Project(name) => {
-            let (stored_name, stored_root) = (redact(&name), redact_folder(&name));
-            let named =
-                |(_, known, root): &(_, String, Option<String>)| *known == stored_name || root.as_deref() == Some(&*stored_root);
             let all = reader.projects()?;
-            let mut found = all.iter().filter(|project| named(project));
-            match (found.next(), found.next()) {
-                (Some((project, _, _)), None) => ForgetTarget::Project(*project),
-                (None, _) => return Err(ControlError::Unknown(format!("no project is named {name}, or has that root"))),
-                (Some(_), Some(_)) => return Err(several(&name, &all)),
+            match named(&all, &name)[..] {
+                [project] => ForgetTarget::Project(project),
+                [] => return Err(ControlError::Unknown(format!("no project is named {name}, or has that root"))),
+                [_, _, ..] => return Err(several(&name, &all)),
             }
         }
     })
@@ -92,7 +87,7 @@ fn by_path(reader: &Reader, path: &str) -> Result<ForgetTarget, QueryError> {
 ///
 /// # Errors
 /// The store's error.
-pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<(Value, String), ControlError> {
+pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<(Value, [u8; 32]), ControlError> {
     let episodes = reader.turns_of(target)?;
     // All parts of a turn follow each other.
     let turns: Vec<&TargetedEpisode> = episodes
@@ -127,10 +122,10 @@ pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<(
 }
 
 /// A digest of which turns these are, whatever their order.
-fn digest_of(turns: &[&TargetedEpisode]) -> String {
+fn digest_of(turns: &[&TargetedEpisode]) -> [u8; 32] {
     let mut uids: Vec<String> = turns.iter().map(|turn| turn.turn_uid.to_string()).collect();
     uids.sort_unstable();
-    hex(&Sha256::digest(uids.join("\n").as_bytes()))
+    Sha256::digest(uids.join("\n").as_bytes()).into()
 }
 
 /// Deletes what `target` names, for good.

@@ -73,7 +73,7 @@ pub(crate) fn timeline(reader: &Reader, request: &TimelineRequest) -> Result<Val
 }
 
 /// The turn of the episode whose id begins with `id`.
-fn turn_of(reader: &Reader, id: &str) -> Result<TurnRow, ControlError> {
+pub(super) fn turn_of(reader: &Reader, id: &str) -> Result<TurnRow, ControlError> {
     let episode = find(reader, id)?;
     reader
         .turn(&episode.turn_uid)?
@@ -86,7 +86,7 @@ fn older(reader: &Reader, filter: &EpisodeFilter, place: TurnPlace, limit: usize
     turns.truncate(limit);
     turns.reverse();
     Ok(Page {
-        older: more.then(|| turns.first().map_or(place, |turn| turn.place)),
+        older: more.then_some(place),
         newer: None,
         turns,
     })
@@ -97,7 +97,7 @@ fn newer(reader: &Reader, filter: &EpisodeFilter, place: TurnPlace, limit: usize
     let more = turns.len() > limit;
     turns.truncate(limit);
     Ok(Page {
-        newer: more.then(|| turns.last().map_or(place, |turn| turn.place)),
+        newer: more.then_some(place),
         older: None,
         turns,
     })

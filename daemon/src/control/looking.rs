@@ -42,17 +42,15 @@ fn agent(id: &str) -> Result<String, ControlError> {
     )))
 }
 
+/// A project as the store tells it: its name, and its root folder if it has one.
+type KnownProject = (ProjectId, String, Option<String>);
+
 /// The project of a name or a root; of a folder below roots that of the nearest.
 fn project(reader: &Reader, name: &str) -> Result<ProjectId, ControlError> {
-    let (stored_name, stored_root) = (redact(name), redact_folder(name));
+    let stored_root = redact_folder(name);
     let all = reader.projects()?;
-    let named: Vec<ProjectId> = all
-        .iter()
-        .filter(|(_, known, root)| *known == stored_name || root.as_deref() == Some(&*stored_root))
-        .map(|(id, _, _)| *id)
-        .collect();
     let below = |root: &str| std::path::Path::new(&*stored_root).starts_with(root);
-    match named[..] {
+    match named(&all, name)[..] {
         [one] => Ok(one),
         [] => all
             .iter()
@@ -64,24 +62,35 @@ fn project(reader: &Reader, name: &str) -> Result<ProjectId, ControlError> {
     }
 }
 
+/// The projects that have this name or this root folder.
+pub(super) fn named(all: &[KnownProject], name: &str) -> Vec<ProjectId> {
+    let (stored_name, stored_root) = (redact(name), redact_folder(name));
+    let is_named = |(_, known, root): &&KnownProject| *known == stored_name || root.as_deref() == Some(&*stored_root);
+    all.iter().filter(is_named).map(|(id, _, _)| *id).collect()
+}
+
+/// Those of all that have this name, whatever their folder.
+fn called<'a>(all: &'a [KnownProject], name: &str) -> Vec<&'a KnownProject> {
+    let stored_name = redact(name);
+    all.iter().filter(|(_, known, _)| *known == stored_name).collect()
+}
+
 /// The root folder of the project of a name; none where no project has it, or where it has no folder.
 ///
 /// # Errors
 /// Where several have that name; the store's.
 pub(crate) fn root_of(reader: &Reader, name: &str) -> Result<Option<String>, ControlError> {
-    let stored_name = redact(name);
     let all = reader.projects()?;
-    let mut named = all.iter().filter(|(_, known, _)| *known == stored_name);
-    match (named.next(), named.next()) {
-        (Some(_), Some(_)) => Err(several(name, &all)),
-        (found, _) => Ok(found.and_then(|(_, _, root)| root.clone())),
+    match called(&all, name)[..] {
+        [] => Ok(None),
+        [(_, _, root)] => Ok(root.clone()),
+        [_, _, ..] => Err(several(name, &all)),
     }
 }
 
 /// That a name is that of several of `all`, and by which folders they are told from each other.
-pub(super) fn several(name: &str, all: &[(ProjectId, String, Option<String>)]) -> ControlError {
-    let stored_name = redact(name);
-    let roots = all.iter().filter(|(_, known, _)| *known == stored_name);
+pub(super) fn several(name: &str, all: &[KnownProject]) -> ControlError {
+    let roots = called(all, name).into_iter();
     let roots: Vec<&str> = roots.filter_map(|(_, _, root)| root.as_deref()).collect();
     ControlError::Unknown(format!(
         "several projects are named {name}; give the root folder of one: {}",

@@ -95,13 +95,16 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Digits with a fraction, if it has one. A point that ends a sentence is no part of it.
+/// Digits with a fraction, if it has one. A point that ends a sentence is no part of it, and a version or an address has none.
 fn number(text: &[char]) -> (usize, String) {
     let whole = text.iter().take_while(|c| c.is_ascii_digit()).count();
     let fraction = match text.get(whole) {
         Some('.') if whole > 0 => text[whole + 1..].iter().take_while(|c| c.is_ascii_digit()).count(),
         _ => 0,
     };
+    let mut behind = text.iter().skip(whole + 1 + fraction);
+    let goes_on = behind.next() == Some(&'.') && behind.next().is_some_and(char::is_ascii_digit);
+    let fraction = if goes_on { 0 } else { fraction };
     let length = if fraction > 0 { whole + 1 + fraction } else { whole };
     (length, text[..length].iter().collect())
 }

@@ -7,8 +7,8 @@ use super::world::{Ran, World};
 use super::writes;
 
 /// Languages of blocks that hold no command.
-const OTHERS: &[&str] = &["json", "jsonc", "text", "js", "json request", "json reply"];
-/// How often a command is put whose answer came too late.
+const OTHERS: &[&str] = &["json", "jsonc", "text", "json request", "json reply"];
+/// How often a command is put whose answer may come too late: again whatever was wrong with it.
 const TRIES: usize = 8;
 
 /// What became of a page.

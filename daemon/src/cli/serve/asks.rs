@@ -4,18 +4,13 @@
 use std::path::Path;
 
 use remembrancer_hooks::protocol::Request;
-use remembrancer_processor::recall::Degradation;
 use remembrancer_schema::OpenError;
 use serde_json::Value;
 
-use crate::cli::ask;
 use crate::cli::error::{CliError, Kind};
 use crate::cli::surroundings::Surroundings;
-use crate::clock;
-use crate::control::{self, ControlError, NewFact};
-use crate::exclusions::Exclusions;
+use crate::cli::{acts, ask};
 use crate::page::{Answered, Asks, Failure, FailureKind, Look};
-use crate::project::Folders;
 
 /// A process that serves the page and is no daemon.
 pub(super) struct Asking {
@@ -42,53 +37,6 @@ impl Asking {
         }
         Ok(request)
     }
-
-    fn without_daemon(&self, request: Request) -> Result<Value, CliError> {
-        let surroundings = &self.surroundings;
-        let reader = ask::reader(surroundings)?;
-        let now = clock::now();
-        Ok(match request {
-            Request::Status => control::store_status(&reader, now)?,
-            Request::Timeline(request) => control::timeline(&reader, &request)?,
-            Request::Sessions(request) => control::sessions(&reader, &request)?,
-            Request::Session { id, after } => control::session(&reader, &id, after.as_deref())?,
-            Request::Search(request) => control::search_offline(&reader, Err(Degradation::NoModel), &request, now)?,
-            Request::Explanations { session, limit } => control::explanations(&reader, session.as_deref(), limit)?,
-            Request::Explain(request) => {
-                serde_json::to_value(control::explain(&reader, &request)?).map_err(ControlError::from)?
-            }
-            Request::Show { id } => {
-                let shown = control::show(&reader, &id)?;
-                let transcript = shown.origin.look();
-                shown.with(transcript)
-            }
-            Request::Forget { target } => {
-                let (_single, mut writer) = ask::writer(surroundings)?;
-                let target = control::forget_target(&reader, target)?;
-                let done = control::forget(&mut writer, &target, now)?;
-                ask::empty_files(surroundings)?;
-                done
-            }
-            Request::Steer { how, ids } => {
-                let (_single, mut writer) = ask::writer(surroundings)?;
-                let targets = control::steer_targets(&reader, how, &ids)?;
-                let done = control::steer(&mut writer, &targets, how, now)?;
-                ask::empty_files(surroundings)?;
-                done
-            }
-            Request::Remember { text, project } => self.remember(&text, project.as_deref())?,
-            _ => return Err(CliError::new(Kind::Daemon, "no daemon runs, and this needs one")),
-        })
-    }
-
-    fn remember(&self, text: &str, project: Option<&str>) -> Result<Value, CliError> {
-        let surroundings = &self.surroundings;
-        let exclusions = Exclusions::of_settings(&surroundings.config.transcripts.exclude);
-        let fact = NewFact::new(&Folders::new(Some(surroundings.home.clone())), text, project)?;
-        let (_single, mut writer) = ask::writer(surroundings)?;
-        control::may_remember(&ask::reader(surroundings)?, &exclusions, &fact, clock::now())?;
-        Ok(control::remember(&mut writer, &fact, clock::now())?)
-    }
 }
 
 impl Asks for Asking {
@@ -97,7 +45,7 @@ impl Asks for Asking {
         if let Some(value) = ask::data(&self.surroundings, &request)? {
             return Ok(Answered { value, has_daemon: true });
         }
-        let value = self.without_daemon(request)?;
+        let value = acts::here(&self.surroundings, &request)?;
         Ok(Answered {
             value,
             has_daemon: false,

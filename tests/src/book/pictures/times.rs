@@ -22,7 +22,10 @@ pub(super) fn draw(explanation: &Value) -> String {
     });
     let rows: Vec<(&str, f64)> = rows.chain([("in all", whole)]).collect();
     let bottom = TOP + rows.len() as i32 * ROW;
-    let mut svg = Svg::new(bottom + 42, "Time of each step, against the budget of 240 ms");
+    let mut svg = Svg::new(
+        bottom + 42,
+        &format!("Time of each step, against the budget of {:.0} ms", budget / 1e3),
+    );
     svg.text(
         20,
         28,
@@ -39,7 +42,12 @@ pub(super) fn draw(explanation: &Value) -> String {
     }
     let end = f64::from(BARS) + SCALE;
     svg.stroke((end, 46), (end, bottom - 8), "f");
-    svg.text_to(end as i32 - 6, 52, "s ft", "the hook's budget, 240 ms");
+    svg.text_to(
+        end as i32 - 6,
+        52,
+        "s ft",
+        &format!("the hook's budget, {:.0} ms", budget / 1e3),
+    );
     svg.text(
         20,
         bottom + 18,

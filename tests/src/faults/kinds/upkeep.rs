@@ -109,6 +109,26 @@ fn by_daemon(
     Ok(struck)
 }
 
+/// Has something decided by a command of these `words` or, where there are none, by `request` of a daemon. Says whether it was said to be
+/// done.
+fn decide<const N: usize>(
+    world: &mut World,
+    fate: Fate,
+    words: Option<&[&str; N]>,
+    request: &Request,
+) -> Result<(Struck, bool), String> {
+    if let Some(words) = words {
+        return command(world.sandbox.command(words), fate);
+    }
+    let mut acknowledged = false;
+    let struck = by_daemon(world, fate, |sandbox, _, _| {
+        ask(sandbox, request)?;
+        acknowledged = true;
+        Ok(())
+    })?;
+    Ok((struck, acknowledged))
+}
+
 impl Upkeep {
     /// Forgets a session that the store knows whole.
     fn forget(&mut self, world: &mut World, fate: Fate, by_command: bool) -> Result<Struck, String> {
@@ -133,20 +153,9 @@ impl Upkeep {
             return Err("no session is left to forget".to_owned());
         };
         world.truth.wish(&session, Wish::Forgetting);
-        let mut acknowledged = false;
-        let struck = if by_command {
-            let asked = world.sandbox.command(&["forget", "--yes", "--session", &session]);
-            let (struck, good) = command(asked, fate)?;
-            acknowledged = good;
-            struck
-        } else {
-            let target = ForgetTarget::Session(session.clone());
-            by_daemon(world, fate, |sandbox, _, _| {
-                ask(sandbox, &Request::Forget { target })?;
-                acknowledged = true;
-                Ok(())
-            })?
-        };
+        let target = ForgetTarget::Session(session.clone());
+        let words = by_command.then_some(["forget", "--yes", "--session", &*session]);
+        let (struck, acknowledged) = decide(world, fate, words.as_ref(), &Request::Forget { target })?;
         if acknowledged {
             world.truth.wish(&session, Wish::Forgotten);
             self.acknowledged.push(session);
@@ -159,23 +168,12 @@ impl Upkeep {
         self.facts += 1;
         let fact = format!("The fact of number {} holds in all projects.", self.facts);
         world.truth.prompt("said", &fact);
-        let mut acknowledged = false;
-        let struck = if by_command {
-            let said = world.sandbox.command(&["remember", "--everywhere", &fact]);
-            let (struck, good) = command(said, fate)?;
-            acknowledged = good;
-            struck
-        } else {
-            let request = Request::Remember {
-                text: fact.clone(),
-                project: None,
-            };
-            by_daemon(world, fate, |sandbox, _, _| {
-                ask(sandbox, &request)?;
-                acknowledged = true;
-                Ok(())
-            })?
+        let request = Request::Remember {
+            text: fact.clone(),
+            project: None,
         };
+        let words = by_command.then_some(["remember", "--everywhere", &*fact]);
+        let (struck, acknowledged) = decide(world, fate, words.as_ref(), &request)?;
         if acknowledged {
             // It has no answer, and that is all of it.
             world.truth.answered(&fact, "");
@@ -194,23 +192,13 @@ impl Upkeep {
         let Some(uid) = loud.next_back().map(|(uid, _)| *uid) else {
             return Err("nothing is left to mute".to_owned());
         };
-        let mut acknowledged = false;
-        let struck = if by_command {
-            let muting = world.sandbox.command(&["mute", &uid.to_string()]);
-            let (struck, good) = command(muting, fate)?;
-            acknowledged = good;
-            struck
-        } else {
-            let request = Request::Steer {
-                how: Steering::Mute,
-                ids: vec![uid.to_string()],
-            };
-            by_daemon(world, fate, |sandbox, _, _| {
-                ask(sandbox, &request)?;
-                acknowledged = true;
-                Ok(())
-            })?
+        let id = uid.to_string();
+        let request = Request::Steer {
+            how: Steering::Mute,
+            ids: vec![id.clone()],
         };
+        let words = by_command.then_some(["mute", &*id]);
+        let (struck, acknowledged) = decide(world, fate, words.as_ref(), &request)?;
         if acknowledged {
             self.muted.insert(uid);
         }
