@@ -125,7 +125,7 @@ enum Command {
     /// End a pause.
     Resume(steer::PlainArguments),
     /// Keep what happens below a folder out of the memory.
-    Exclude(steer::PathArguments),
+    Exclude(steer::ExcludeArguments),
     /// Take back an `exclude`.
     Include(steer::IncludeArguments),
     /// Remember a fact, of a project or everywhere.

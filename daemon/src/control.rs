@@ -73,7 +73,10 @@ pub(crate) enum ControlError {
 /// [`ControlError`].
 pub(crate) fn why(reader: &Reader, session: Option<&str>) -> Result<Value, ControlError> {
     let Some(logged) = reader.last_recollection(session)? else {
-        return Err(ControlError::Unknown("no prompt has been answered yet".to_owned()));
+        return Err(ControlError::Unknown(match session {
+            Some(session) => format!("no prompt of a session {session} has been answered"),
+            None => "no prompt has been answered yet".to_owned(),
+        }));
     };
     let log = logged.log;
     let ids: Vec<_> = log.candidates.iter().map(|candidate| candidate.episode).collect();
@@ -230,7 +233,7 @@ pub(crate) fn include(writer: &mut Writer, path: &str) -> Result<Value, ControlE
     let stored = redact_folder(path);
     if !writer.excludes_path(&stored)? {
         return Err(ControlError::Unknown(format!(
-            "{path} was not excluded by a command; see `remembrancer status`, and `transcripts.exclude` in the settings"
+            "{path} was not excluded by a command; `remembrancer exclude --list` tells what is, and what the settings keep out"
         )));
     }
     writer.add_counter(REREADS_WANTED, 1)?;

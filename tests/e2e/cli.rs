@@ -103,7 +103,10 @@ fn try_reads_nothing_that_is_excluded() {
     let daemon = sandbox.start();
     daemon.flush();
     sandbox.json(&["exclude", &attic]);
+    let listed = serde_json::json!([{"path": attic, "by": "exclude"}, {"path": secret, "by": "settings"}]);
+    assert_eq!(sandbox.json(&["exclude", "--list"])["folders"], listed);
     daemon.stop(Signal::TERM);
+    assert_eq!(sandbox.json(&["exclude", "--list"])["folders"], listed);
     let temporary = sandbox.home().join("tmp");
     fs_err::create_dir_all(&temporary).unwrap();
     let output = sandbox

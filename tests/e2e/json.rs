@@ -117,6 +117,7 @@ fn every_member_that_is_printed_is_documented() {
         run("pause", &["pause", "--for", "2h"]);
         run("resume", &["resume"]);
         run("exclude", &["exclude", &attic]);
+        run("exclude", &["exclude", "--list"]);
         run("include", &["include", &attic]);
         run("backup", &["backup"]);
         run("search", &["search", &prompt]);

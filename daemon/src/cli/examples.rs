@@ -129,7 +129,10 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ("pause", &[("remembrancer pause --for 2h", "then it goes on by itself")]),
     (
         "exclude",
-        &[("remembrancer exclude ~/clients", "that folder, and all below it")],
+        &[
+            ("remembrancer exclude ~/clients", "that folder, and all below it"),
+            ("remembrancer exclude --list", "what is kept out"),
+        ],
     ),
     (
         "include",

@@ -89,7 +89,8 @@ fn turns(done: &Value) -> String {
     let counted = counted(&all.into(), "turn", "turns");
     match before {
         0 => counted,
-        _ => format!("{counted}, of which {before} before"),
+        _ if before == all => format!("{counted}, as before"),
+        _ => format!("{counted}, {before} of them as before"),
     }
 }
 

@@ -27,6 +27,10 @@ enum Mode {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The nearest there is is shown, however far: a search has no floor. A prompt is reminded only of what is near enough; \
+`remembrancer explain \"PROMPT\"` tells of what, and why."
+)]
 pub(super) struct SearchArguments {
     /// What to look for, in your own words.
     #[arg(required = true)]

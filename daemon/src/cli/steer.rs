@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Span, SpanRelativeTo};
 use remembrancer_hooks::protocol::Request;
 use remembrancer_processor::ingest::redact_folder;
 use remembrancer_schema::UnixMillis;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::ask;
 use super::error::{CliError, Kind};
@@ -51,9 +51,13 @@ pub(super) struct PlainArguments {
 in the database until `include` brings it back, since the transcripts may be gone by then. `forget --path` deletes it. What was written \
 while it was excluded is read at `include`. A folder need not exist. `~`, relative paths and links are followed."
 )]
-pub(super) struct PathArguments {
+pub(super) struct ExcludeArguments {
     /// A folder: sessions whose working directory is in or below it, or transcripts that lie there.
-    path: PathBuf,
+    #[arg(required_unless_present = "list")]
+    path: Option<PathBuf>,
+    /// List the folders that are kept out, by this command or by the settings.
+    #[arg(long, conflicts_with = "path")]
+    list: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -62,7 +66,7 @@ pub(super) struct PathArguments {
 #[derive(Debug, Args)]
 #[command(
     after_help = "What was stored of it and hidden is recalled again, and what was written there meanwhile is read. What the settings \
-keep out (`transcripts.exclude`) is let in there. `remembrancer status` lists what is excluded."
+keep out (`transcripts.exclude`) is let in there. `remembrancer exclude --list` tells of both."
 )]
 pub(super) struct IncludeArguments {
     /// The folder as it was given to `exclude`; it need not exist any more.
@@ -106,8 +110,11 @@ pub(super) fn resume(arguments: &PlainArguments, surroundings: &Surroundings) ->
     Ok(())
 }
 
-pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let path = surroundings.as_in_transcripts(&arguments.path)?;
+pub(super) fn exclude(arguments: &ExcludeArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    let Some(path) = &arguments.path else {
+        return list_excluded(arguments.json, surroundings);
+    };
+    let path = surroundings.as_in_transcripts(path)?;
     refuse_secret_near_transcripts(&path, surroundings)?;
     if surroundings.home.starts_with(&path) {
         complain!(
@@ -131,6 +138,28 @@ pub(super) fn exclude(arguments: &PathArguments, surroundings: &Surroundings) ->
             "Excluded {path}: nothing there is read any more, and {} hidden. `remembrancer forget --path` deletes them for good.",
             counted(&done["hidden"], "episode that was stored is", "episodes that were stored are")
         );
+    });
+    Ok(())
+}
+
+/// `mute --list`, of folders. It reads the store, with a daemon or without.
+fn list_excluded(json: bool, surroundings: &Surroundings) -> Result<(), CliError> {
+    let by_settings = surroundings.config.transcripts.exclude.iter();
+    let by_settings = by_settings.map(|path| json!({"path": redact_folder(&path.display().to_string()), "by": "settings"}));
+    let decided = ask::reader(surroundings)?.exclusions()?.into_iter();
+    let folders: Vec<Value> = decided
+        .map(|path| json!({"path": path, "by": "exclude"}))
+        .chain(by_settings)
+        .collect();
+    ask::print("exclude", &json!({ "folders": folders }), json, |told| {
+        let folders = told["folders"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if folders.is_empty() {
+            say!("Nothing is excluded.");
+        }
+        for folder in folders {
+            let by = if folder["by"] == "settings" { "  (by the settings)" } else { "" };
+            say!("  {}{by}", folder["path"].as_str().unwrap_or("-"));
+        }
     });
     Ok(())
 }

@@ -184,9 +184,11 @@ mod tests {
     #[test]
     fn what_was_not_used_for_long_goes_first_and_all_of_it_may() {
         let alphabet: &'static Alphabet = Box::leak(Box::new(Alphabet::of(&[])));
-        let patterns = ["a[b-d]+e", "x[0-9]+y"].map(Pattern::new);
+        // Long enough that their automata are built as they are used.
+        let patterns = ["a[b-d]{40,90}e", "x[0-9]{40,90}y"].map(Pattern::new);
         let mut kept = Kept::default();
-        let text = alphabet.coded("abcde x12y");
+        let text = format!("a{}e x{}y", "bcd".repeat(20), "12".repeat(30));
+        let text = alphabet.coded(&text);
         for number in [0, 1, 1, 1] {
             let mut search = Search {
                 alphabet,

@@ -204,7 +204,8 @@ fn fingerprint() -> String {
     ];
     let code = files.iter().filter_map(|file| file.split("#[cfg(test)]").next());
     for line in code.flat_map(str::lines).filter(|line| !line.trim_start().starts_with("//")) {
-        hash.update(line.split_whitespace().collect::<String>());
+        // Who may name a thing is no rule.
+        hash.update(line.replace("pub(super) ", "").split_whitespace().collect::<String>());
     }
     let digest = hash.finalize();
     digest[..8]
