@@ -3,6 +3,7 @@
 
 mod asks;
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -36,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[command(after_help = NOTES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct ServeArguments {
-    /// The port of 127.0.0.1; 0 takes one that is free. `page.port` of the settings if not given.
+    /// The port of 127.0.0.1, whatever the settings say; 0 takes one that is free. `page.port` of the settings if not given.
     #[arg(long, value_name = "N")]
     port: Option<u16>,
     /// Listen at the same port of `[::1]`, too.
@@ -73,11 +74,7 @@ pub(super) fn run(arguments: &ServeArguments, surroundings: Surroundings) -> Res
 
 async fn serve(arguments: &ServeArguments, surroundings: Surroundings) -> Result<(), CliError> {
     let (places, settings) = (surroundings.places.clone(), surroundings.config.page);
-    let port = match arguments.port {
-        Some(0) => None,
-        Some(port) => Some(port),
-        None => settings.port,
-    };
+    let wanted = Wanted::of(arguments.port, settings.port);
     // The daemon serves it there: who asks for nothing else is told where.
     let is_plain = arguments.port.is_none() && !arguments.socket && !arguments.ipv6;
     if is_plain
@@ -91,9 +88,8 @@ async fn serve(arguments: &ServeArguments, surroundings: Surroundings) -> Result
     let at = if arguments.socket {
         At::socket(&places.socket_candidates(), places.uid())?
     } else {
-        At::port(port, arguments.ipv6)
-            .await
-            .map_err(|error| cannot_listen(port, &error))?
+        let opened = At::port(wanted.port(), arguments.ipv6).await;
+        opened.map_err(|error| wanted.refused(&error))?
     };
     let memory = Memory::Asked(Arc::new(Asking::new(surroundings)));
     let (name, socket) = (at.name(), at.socket_path().map(Path::to_owned));
@@ -113,10 +109,59 @@ async fn serve(arguments: &ServeArguments, surroundings: Surroundings) -> Result
         .map_err(|_| CliError::new(Kind::Failed, "the page failed; see what was logged above"))
 }
 
-fn cannot_listen(port: Option<u16>, error: &std::io::Error) -> CliError {
-    let place = port.map_or_else(|| "127.0.0.1".to_owned(), |port| format!("127.0.0.1:{port}"));
-    CliError::new(Kind::Failed, format!("cannot listen at {place}: {error}"))
-        .with_hint("is it served there already? Choose another by --port, or 0 for one that is free")
+/// The port that is wanted, and who wants it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// One that is free.
+    Free,
+    /// The one that `--port` names, which goes before the settings.
+    ByFlag(u16),
+    /// The one that `page.port` of the settings names.
+    BySettings(u16),
+}
+
+impl Wanted {
+    fn of(flag: Option<u16>, setting: Option<u16>) -> Self {
+        match (flag, setting) {
+            (Some(0), _) | (None, None) => Self::Free,
+            (Some(port), _) => Self::ByFlag(port),
+            (None, Some(port)) => Self::BySettings(port),
+        }
+    }
+
+    fn port(self) -> Option<u16> {
+        match self {
+            Self::Free => None,
+            Self::ByFlag(port) | Self::BySettings(port) => Some(port),
+        }
+    }
+
+    /// Why it can't be had, who named it, and what to do.
+    fn refused(self, error: &std::io::Error) -> CliError {
+        let named = match self {
+            Self::Free => "",
+            Self::ByFlag(_) => " (`--port` names it)",
+            Self::BySettings(_) => " (`page.port` of the settings names it)",
+        };
+        let why = match (error.kind(), self) {
+            (ErrorKind::PermissionDenied, Self::ByFlag(_) | Self::BySettings(_)) => {
+                "ports below 1024 are the system's as a rule, and others may be kept; "
+            }
+            (ErrorKind::AddrInUse, Self::BySettings(_)) => {
+                "another program is there, or the page itself, which the daemon serves where `page.serve` says so; "
+            }
+            (ErrorKind::AddrInUse, _) => "another program is there, or the page itself; ",
+            _ => "",
+        };
+        let remedy = match self {
+            Self::Free => "`--socket` serves it at a unix socket instead",
+            Self::ByFlag(_) => "choose another by `--port`, from 1024 on, or 0 for one that is free",
+            Self::BySettings(_) => {
+                "`--port N` goes before the setting, and 0 takes one that is free; `remembrancer config edit` changes the setting"
+            }
+        };
+        CliError::new(Kind::Failed, format!("{error}{named}")).with_hint(format!("{why}{remedy}"))
+    }
 }
 
 /// The address of the page that the daemon serves; none where it does not.
@@ -169,4 +214,47 @@ fn opened(arguments: &ServeArguments, places: &Places, opening: &str) -> Result<
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::neither(None, None, Wanted::Free)]
+    #[case::setting(None, Some(7_420), Wanted::BySettings(7_420))]
+    #[case::flag(Some(7_421), None, Wanted::ByFlag(7_421))]
+    #[case::flag_before_setting(Some(7_421), Some(7_420), Wanted::ByFlag(7_421))]
+    #[case::free_before_setting(Some(0), Some(7_420), Wanted::Free)]
+    fn the_flag_goes_before_the_setting(#[case] flag: Option<u16>, #[case] setting: Option<u16>, #[case] expected: Wanted) {
+        assert_eq!(Wanted::of(flag, setting), expected);
+    }
+
+    #[rstest]
+    #[case::privileged(Wanted::ByFlag(80), ErrorKind::PermissionDenied, "`--port` names it", "below 1024")]
+    #[case::taken(
+        Wanted::ByFlag(7_420),
+        ErrorKind::AddrInUse,
+        "`--port` names it",
+        "another program is there"
+    )]
+    #[case::taken_of_settings(
+        Wanted::BySettings(7_420),
+        ErrorKind::AddrInUse,
+        "`page.port` of the settings",
+        "`page.serve`"
+    )]
+    #[case::none_free(Wanted::Free, ErrorKind::AddrInUse, "cannot listen", "--socket")]
+    fn a_refusal_says_who_named_the_port_and_what_to_do(
+        #[case] wanted: Wanted,
+        #[case] kind: ErrorKind,
+        #[case] said: &str,
+        #[case] remedy: &str,
+    ) {
+        let refused = wanted.refused(&std::io::Error::new(kind, "cannot listen at 127.0.0.1:80"));
+        assert!(refused.message().contains(said), "{}", refused.message());
+        assert!(refused.hint().unwrap().contains(remedy), "{:?}", refused.hint());
+    }
 }

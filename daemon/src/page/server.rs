@@ -60,12 +60,12 @@ impl At {
     /// A port of the loopback address: this one, or one that is free.
     ///
     /// # Errors
-    /// The system's error.
+    /// The system's error, with the address.
     pub(crate) async fn port(port: Option<u16>, also_six: bool) -> std::io::Result<Self> {
-        let four = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port.unwrap_or(0)))).await?;
+        let four = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port.unwrap_or(0)))).await?;
         let six = if also_six {
             let port = four.local_addr()?.port();
-            Some(TcpListener::bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))).await?)
+            Some(listen(SocketAddr::from((Ipv6Addr::LOCALHOST, port))).await?)
         } else {
             None
         };
@@ -135,6 +135,11 @@ impl At {
             Self::Socket(..) => Hosts::AnyPort,
         }
     }
+}
+
+async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let told = |error: std::io::Error| std::io::Error::new(error.kind(), format!("cannot listen at {address}: {error}"));
+    TcpListener::bind(address).await.map_err(told)
 }
 
 /// Where the page's unix socket may be, in the order of the daemon's.
@@ -247,6 +252,18 @@ mod tests {
         let text = std::str::from_utf8(FULL).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         assert!(head.contains(&format!("content-length: {}", body.len())), "{}", body.len());
+    }
+
+    #[tokio::test]
+    async fn a_port_that_is_taken_is_named() {
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let error = At::port(Some(port), false).await.err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::AddrInUse);
+        assert!(
+            error.to_string().starts_with(&format!("cannot listen at 127.0.0.1:{port}: ")),
+            "{error}"
+        );
     }
 
     #[tokio::test]
