@@ -30,6 +30,7 @@ mod exclusions;
 mod explanation;
 mod feedback;
 mod files;
+mod forgotten;
 mod git;
 mod guarded;
 mod health;

@@ -14,6 +14,7 @@ use super::surroundings::Surroundings;
 use super::{acts, ask};
 use crate::cli::output::{say, tell};
 use crate::clock;
+use crate::forgotten::Forgotten;
 
 /// What holds of all ways to name it.
 const NOTES: &str = "Several of --session, --project, --path, --matching, --after, --before and --last hold together: only what all of \
@@ -76,22 +77,8 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
     let done = acts::forget(surroundings, &target)?;
     drop(progress);
     ask::print("forget", &done, arguments.json, |done| {
-        say!("Forgotten: {}, for good.", counted(&done["forgotten"], "episode", "episodes"));
-        if done["log_emptied"] == false {
-            say!(
-                "Another program is reading the database, or a backup of it is being made: until that ends, the log beside it or the backup keeps bytes of them. They go as soon as the daemon finds it possible."
-            );
-        }
-        if done["set_aside_removed"].as_u64() > Some(0) {
-            say!(
-                "Removed as well, since it may stand there: {} that had been set aside.",
-                counted(&done["set_aside_removed"], "damaged database", "damaged databases")
-            );
-        }
-        if done["caught_up"] == false && arguments.id.is_none() {
-            say!(
-                "Not everything that stands in the transcripts was read before: what comes from there later is remembered. `remembrancer status --flush`, then do this again, if that is not what you want."
-            );
+        for sentence in Forgotten::of(done, arguments.id.is_some()).sentences() {
+            say!("{sentence}");
         }
     });
     Ok(())
