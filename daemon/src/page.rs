@@ -6,6 +6,7 @@
 //! meanwhile is told by `live`. No text of the memory is logged, and nothing outside of this machine is ever asked for.
 
 mod asked;
+mod decision;
 mod guard;
 mod html;
 mod live;

@@ -43,6 +43,23 @@ pub(crate) fn on_one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Whether it stands on one line as it is, with nothing that would have to be spelled.
+pub(crate) fn is_plain(text: &str) -> bool {
+    matches!(on_one_line(text), Cow::Borrowed(_))
+}
+
+/// `text` as a field of several lines has it to be sent again: lines and tabs stay, what would do something or hide something goes. It is
+/// not spelled, since whoever sends the field would send the spelling; no bracket or marker of it is broken, since other words would be
+/// asked for then.
+pub(crate) fn for_lines(text: &str) -> String {
+    text.chars().filter(|c| !acts_on_a_terminal(*c)).collect()
+}
+
+/// The same for a field of one line.
+pub(crate) fn for_field(text: &str) -> String {
+    for_lines(text).replace(['\n', '\t'], " ")
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -68,6 +85,16 @@ mod tests {
     #[case::title("\u{1b}]0;x\u{7}", "\\u001b]0;x\\u0007")]
     fn what_stands_on_one_line(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(on_one_line(text), expected);
+    }
+
+    #[rstest]
+    #[case::plain("why <b>?", "why <b>?", true)]
+    #[case::lines("a\r\n\tb", "a\n\tb", false)]
+    #[case::acting("a\u{1b}[2J\u{202e}b\0", "a[2Jb", false)]
+    fn what_a_field_is_given(#[case] text: &str, #[case] expected: &str, #[case] plain: bool) {
+        assert_eq!(for_lines(text), expected);
+        assert_eq!(for_field(text), expected.replace(['\n', '\t'], " "));
+        assert_eq!(is_plain(text), plain);
     }
 
     proptest! {

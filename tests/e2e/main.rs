@@ -50,6 +50,7 @@ mod opencode;
 mod packages;
 mod packaging;
 mod page;
+mod page_asked;
 mod page_guard;
 mod privacy;
 mod real_transcripts;

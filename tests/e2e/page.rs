@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use crate::PATIENCE;
 
 /// Every view that needs no id.
-pub(super) const VIEWS: [&str; 9] = [
+pub(super) const VIEWS: [&str; 10] = [
     "",
     "timeline",
     "search",
@@ -22,6 +22,7 @@ pub(super) const VIEWS: [&str; 9] = [
     "decisions",
     "health",
     "remember",
+    "put",
 ];
 
 /// The key that the forms of a view carry.
@@ -202,7 +203,12 @@ fn a_memory_is_muted_and_no_more_and_forgotten_for_good() {
         preview.contains("3 episodes of 3 turns in 1 session") && preview.contains("can't be undone"),
         "{preview}"
     );
-    assert!(decide("forget", &id).contains("Forgotten, for good."));
+    let forgotten = decide("forget", &id);
+    assert!(forgotten.contains("Forgotten: 1 episode, for good."), "{forgotten}");
+    assert!(
+        !forgotten.contains("read before"),
+        "what is not read yet is of no single one: {forgotten}"
+    );
     assert_eq!(sandbox.episodes().len(), 2);
     assert_eq!(key.get(&format!("episode?id={id}")).status, 404);
     // What came while somebody read what would go was not agreed to.
@@ -242,16 +248,17 @@ fn a_fact_is_remembered_once_it_is_confirmed() {
         asked.body
     );
     assert_eq!(sandbox.episodes().len(), 0);
-    let done = key.post(
-        "remember",
-        &[("key", &secret), ("text", fact), ("project", ""), ("sure", "yes")],
-    );
+    let agreed = serde_json::json!({"text": fact, "project": null}).to_string();
+    let done = key.post("remember", &[("key", &secret), ("fact", &agreed)]);
     assert_eq!(done.status, 303, "{}", done.body);
     assert!(key.get(done.line("location")).body.contains("a fact that you had remembered"));
     assert_eq!(sandbox.episodes().len(), 1);
     let refused = key.post(
         "remember",
-        &[("key", &secret), ("text", "<private>x</private>"), ("sure", "yes")],
+        &[
+            ("key", &secret),
+            ("fact", "{\"text\":\"<private>x</private>\",\"project\":null}"),
+        ],
     );
     assert!(refused.status == 404 && refused.body.contains("private"), "{}", refused.body);
     assert_eq!(key.post("remember", &[("key", &secret), ("text", " ")]).status, 400);
@@ -302,7 +309,16 @@ fn it_works_without_a_daemon_and_when_one_comes_and_goes() {
     };
     assert_eq!((decide("mute"), decide("unmute"), decide("forget")), (303, 303, 303));
     assert_eq!(sandbox.episodes().len(), 2);
-    let said = key.post("remember", &[("key", &secret), ("text", "Pins are blue."), ("sure", "yes")]);
+    // Without a daemon nobody has looked for what was written since: what is named by a session may still come.
+    let seen = field(&key, "decide?act=forget-session&id=one", "seen").unwrap();
+    let sent = [("key", &*secret), ("act", "forget-session"), ("id", "one"), ("seen", &*seen)];
+    let told = key.get(key.post("decide", &sent).line("location")).body;
+    assert!(
+        told.contains("Forgotten: 2 episodes, for good.") && told.contains("was read before"),
+        "{told}"
+    );
+    let fact = "{\"text\":\"Pins are blue.\",\"project\":null}";
+    let said = key.post("remember", &[("key", &secret), ("fact", fact)]);
     assert_eq!(said.status, 303, "{}", said.body);
     // And comes back.
     let daemon = sandbox.start();
@@ -409,5 +425,22 @@ fn a_port_that_is_taken_keeps_no_prompt_waiting() {
     daemon.recall("asks", &sandbox.project("shop"), &topic(0).0);
     let refused = sandbox.run(&["serve"]);
     let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(refused.status.code() == Some(1) && said.contains("--port"), "{said}");
+    assert!(
+        refused.status.code() == Some(1) && said.contains("`page.port` of the settings names it") && said.contains("--port N"),
+        "{said}"
+    );
+    // The flag goes before the setting, with a port of its own and with any that is free.
+    let free = sandbox.serve(&["--port", "0"]);
+    assert_ne!(free.place, Place::Port(port));
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let other_port = other.local_addr().unwrap().port().to_string();
+    let refused = sandbox.run(&["serve", "--port", &other_port]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        refused.status.code() == Some(1) && said.contains("`--port` names it") && said.contains(&other_port),
+        "{said}"
+    );
+    drop(other);
+    let served = sandbox.serve(&["--port", &other_port]);
+    assert_eq!(served.place, Place::Port(other_port.parse().unwrap()));
 }

@@ -31,6 +31,7 @@ pub(crate) fn views(sandbox: &Sandbox) -> Vec<String> {
         "decisions",
         "health",
         "remember",
+        "put",
         "nowhere",
     ]
     .map(str::to_owned)
@@ -166,6 +167,51 @@ fn what_arrives_appears_and_is_said() {
         let twice = browser
             .tell("return [...document.querySelectorAll('#turns .asked')].filter(a => a.textContent.includes('lamp')).length");
         assert_eq!(twice, 1, "nothing stands there twice");
+    });
+}
+
+#[test]
+fn many_turns_that_arrive_at_once_all_appear_in_order() {
+    browse(|browser| {
+        let sandbox = sandbox!();
+        let _daemon = daemon_of_samples(&sandbox);
+        let served = sandbox.serve(&[]);
+        enter(browser, &served.opening);
+        browser.wait_for("the stream", || {
+            (browser.tell("return document.querySelector('#live').hidden") == false).then_some(())
+        });
+        let mut transcript = sandbox.transcript("now", "till").on_day(27);
+        for number in 0..230 {
+            transcript.turn(&format!("Which lamp has the number {number:03}?"), "That one.");
+        }
+        let numbers = "return [...document.querySelectorAll('#turns .asked')].map(a => a.textContent.match(/number ([0-9]+)/)?.[1])\
+            .filter(Boolean).map(Number)";
+        let shown = browser.wait_for("all arrivals", || {
+            let shown = browser.tell(numbers);
+            (shown.as_array()?.len() == 230).then_some(shown)
+        });
+        let expected: Vec<u64> = (0..230).rev().collect();
+        assert_eq!(shown, serde_json::json!(expected));
+        assert_eq!(browser.tell("return document.querySelector('#more').hidden"), true);
+    });
+}
+
+#[test]
+fn a_prompt_is_put_without_script() {
+    browse(|browser| {
+        let sandbox = sandbox!();
+        let _daemon = daemon_of_samples(&sandbox);
+        let served = sandbox.serve(&[]);
+        browser.script(false);
+        let inside = enter(browser, &served.opening);
+        browser.goto(&format!("{inside}put"));
+        browser.write("textarea[name=prompt]", "where do we cut instead of rounding a receipt?");
+        browser.click(".remember button");
+        let told = browser.wait_for("the explanation", || {
+            browser.text("h1").filter(|text| text.contains("would be reminded of"))
+        });
+        assert_eq!(told, "What your prompt would be reminded of");
+        assert!(!browser.address().contains("receipt"), "{}", browser.address());
     });
 }
 

@@ -19,8 +19,8 @@ use remembrancer_processor::Stopwatch;
 use super::html;
 use super::token::{Token, TokenFile, same};
 
-/// Bytes of a form at most: a fact of 2,000 characters is the longest, and a form writes a byte in three.
-const MOST_BODY: usize = 64 * 1_024;
+/// Bytes of a form at most: a prompt that is put is the longest, and a form writes a byte in three.
+pub(super) const MOST_BODY: usize = 64 * 1_024;
 /// How long a form may take to come.
 const BODY_PATIENCE: Duration = Duration::from_secs(10);
 /// How long an answer may take: as long as the longest command waits, and a little more.
@@ -151,7 +151,12 @@ impl Refused {
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
         let (title, text) = self.words();
-        (self.status(), html::outside(title, text)).into_response()
+        let document = match self {
+            Self::Host | Self::Elsewhere | Self::NoKey => html::outside(title, text),
+            // Who sent it has the key.
+            Self::NoFormKey | Self::TooLong | Self::TooSlow => html::refused(title, text),
+        };
+        (self.status(), document).into_response()
     }
 }
 

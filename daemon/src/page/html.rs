@@ -7,6 +7,8 @@ mod episode;
 mod explanation;
 mod health;
 mod lists;
+mod parts;
+mod put;
 mod search;
 mod text;
 mod times;
@@ -21,11 +23,12 @@ use serde_json::Value;
 use super::memory::{Failure, FailureKind};
 use crate::printable::on_one_line;
 
-pub(super) use decide::{Decision, changed_since, confirm, decided, done, remember};
+pub(super) use decide::{changed_since, confirm, confirm_fact, decided, done, forgotten, remember};
 pub(super) use episode::{episode, session};
 pub(super) use explanation::{explanation, recollections};
 pub(super) use health::health;
 pub(super) use lists::{arrivals, project, projects, sessions, timeline};
+pub(super) use put::{Put, put, put_now};
 pub(super) use search::{found, search};
 
 /// Which part of the page a view belongs to.
@@ -99,6 +102,9 @@ impl IntoResponse for Failure {
         let (status, title) = match self.kind {
             FailureKind::Refused => (StatusCode::NOT_FOUND, "Not there"),
             FailureKind::Senseless => (StatusCode::BAD_REQUEST, "That makes no sense"),
+            FailureKind::NotThisWay => (StatusCode::METHOD_NOT_ALLOWED, "Not in this way"),
+            FailureKind::TooLong => (StatusCode::PAYLOAD_TOO_LARGE, "Too long"),
+            FailureKind::NoForm => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "That is no form"),
             FailureKind::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "No answer"),
             FailureKind::Store => (StatusCode::SERVICE_UNAVAILABLE, "The memory can't be read"),
             FailureKind::Failed => (StatusCode::INTERNAL_SERVER_ERROR, "It failed"),
@@ -110,6 +116,16 @@ impl IntoResponse for Failure {
         };
         (status, View::new(Section::None, title, body)).into_response()
     }
+}
+
+/// A document for who has the key, of what was refused nevertheless: what, and how to go on.
+pub(super) fn refused(title: &str, text: &str) -> Html<String> {
+    let body = html! {
+        h1 { (title) }
+        p.failure { (text) }
+        p { a href="timeline" { "To the timeline" } }
+    };
+    Html(document(&View::new(Section::None, title, body)).into_string())
 }
 
 /// A failure, in the place of what was asked for.

@@ -66,6 +66,12 @@ pub(crate) enum FailureKind {
     Refused,
     /// It makes no sense.
     Senseless,
+    /// It is there, but not asked for or sent in this way.
+    NotThisWay,
+    /// It is longer than is taken.
+    TooLong,
+    /// What was sent is no form.
+    NoForm,
     /// The daemon gives no answer now.
     Unavailable,
     /// The store can't be used.
@@ -93,6 +99,12 @@ impl Failure {
             message: message.into(),
             hint: None,
         }
+    }
+
+    /// The same, with what to do.
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
     }
 }
 

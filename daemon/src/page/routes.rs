@@ -4,13 +4,15 @@
 mod browse;
 mod decide;
 mod look;
+mod put;
+mod taken;
 
 use std::future::{Ready, ready};
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -21,6 +23,7 @@ use super::live::Arrivals;
 use super::memory::{Failure, FailureKind, Memory};
 
 pub(super) use browse::RESULTS;
+pub(super) use put::MOST_PROMPT;
 
 /// What all views share.
 #[derive(Clone)]
@@ -35,10 +38,9 @@ pub(super) fn router(house: House, shutdown: &CancellationToken) -> Router {
     let gate = Arc::clone(&house.guard);
     let (arrivals, stop) = (house.arrivals.clone(), shutdown.clone());
     let live = move || async move {
-        arrivals.stream(stop).map(IntoResponse::into_response).ok_or_else(|| Failure {
-            kind: FailureKind::Unavailable,
-            message: "Too many pages are told of arrivals already.".to_owned(),
-            hint: Some("close some of them, or load this page anew to see what is new".to_owned()),
+        arrivals.stream(stop).map(IntoResponse::into_response).ok_or_else(|| {
+            Failure::new(FailureKind::Unavailable, "Too many pages are told of arrivals already.")
+                .with_hint("close some of them, or load this page anew to see what is new")
         })
     };
     Router::new()
@@ -58,6 +60,7 @@ pub(super) fn router(house: House, shutdown: &CancellationToken) -> Router {
         .route("/{place}/session", get(look::session))
         .route("/{place}/recollections", get(look::recollections))
         .route("/{place}/recollection", get(look::recollection))
+        .route("/{place}/put", get(put::ask).post(put::explain))
         .route("/{place}/health", get(look::health))
         .route("/{place}/decisions", get(decide::decisions))
         .route("/{place}/decide", get(decide::ask).post(decide::decide))
@@ -78,21 +81,15 @@ fn asset(kind: &'static str, text: &'static str) -> Ready<impl IntoResponse> {
 
 #[expect(clippy::needless_pass_by_value, reason = "a handler is given its request")]
 fn nowhere(request: Request) -> Ready<Response> {
-    let failure = Failure {
-        kind: FailureKind::Refused,
-        message: format!("There is no view at {}.", request.uri().path()),
-        hint: Some("the views are named above".to_owned()),
-    };
-    ready(failure.into_response())
+    let message = format!("There is no view at {}.", request.uri().path());
+    ready(
+        Failure::new(FailureKind::Refused, message)
+            .with_hint("the views are named above")
+            .into_response(),
+    )
 }
 
 fn wrong_method() -> Ready<Response> {
-    let failure = Failure {
-        kind: FailureKind::Senseless,
-        message: "That is not asked for in this way.".to_owned(),
-        hint: Some("use the forms of the page".to_owned()),
-    };
-    let mut response = failure.into_response();
-    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-    ready(response)
+    let failure = Failure::new(FailureKind::NotThisWay, "That is not asked for, or sent, in this way.");
+    ready(failure.with_hint("use the links and forms of the page").into_response())
 }

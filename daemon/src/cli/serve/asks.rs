@@ -30,6 +30,7 @@ impl Asking {
             Request::Search(search) => &mut search.narrowing.project,
             Request::Timeline(timeline) => &mut timeline.narrowing.project,
             Request::Sessions(sessions) => &mut sessions.narrowing.project,
+            Request::Explain(explain) => &mut explain.cwd,
             _ => return Ok(request),
         };
         if let Some(folder) = named.as_mut().filter(|folder| folder.starts_with(['/', '~'])) {
@@ -61,13 +62,9 @@ impl Asks for Asking {
 }
 
 fn unreadable(error: &OpenError) -> Failure {
-    Failure {
-        hint: Some(
-            "`remembrancer run` makes a memory where there is none, and mends one; `remembrancer doctor` says what is wrong"
-                .to_owned(),
-        ),
-        ..Failure::new(FailureKind::Store, crate::causes::with_causes(error))
-    }
+    Failure::new(FailureKind::Store, crate::causes::with_causes(error)).with_hint(
+        "`remembrancer run` makes a memory where there is none, and mends one; `remembrancer doctor` says what is wrong",
+    )
 }
 
 impl From<CliError> for Failure {
@@ -79,16 +76,17 @@ impl From<CliError> for Failure {
             Kind::Store => FailureKind::Store,
             Kind::Failed => FailureKind::Failed,
         };
-        let hint = error.hint().map(str::to_owned).or_else(|| match kind {
+        let hint = error.hint().or(match kind {
             FailureKind::Store => {
-                Some("`remembrancer run` makes a memory where there is none; `remembrancer doctor` says what is wrong".to_owned())
+                Some("`remembrancer run` makes a memory where there is none; `remembrancer doctor` says what is wrong")
             }
-            FailureKind::Unavailable => Some("try again in a moment; `remembrancer status` tells how the daemon is".to_owned()),
+            FailureKind::Unavailable => Some("try again in a moment; `remembrancer status` tells how the daemon is"),
             _ => None,
         });
-        Self {
-            hint,
-            ..Self::new(kind, error.message())
+        let failure = Self::new(kind, error.message());
+        match hint {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
         }
     }
 }

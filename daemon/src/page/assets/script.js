@@ -17,6 +17,8 @@
 
   // Live arrivals: only while the newest page is looked at.
   const turns = one("#turns[data-arrivals]");
+  // Pieces that are put in at a time; of what is more, the page tells.
+  const PIECES = 10;
   let source = null;
 
   const putIn = (sections) => {
@@ -39,15 +41,28 @@
     return fresh;
   };
 
+  // A piece of what arrived after a place, or of the newest where none is known; null where it can't be had.
+  const arrived = async (known) => {
+    const address = turns.dataset.arrivals;
+    const after = known ? `${address.includes("?") ? "&" : "?"}after=${encodeURIComponent(known)}` : "";
+    try { return await part(address + after); } catch { return null; }
+  };
+
   const fetchArrivals = async (newest) => {
     const known = turns.dataset.newest;
     if (!newest || newest === known) return;
-    const address = turns.dataset.arrivals;
-    const after = known ? `${address.includes("?") ? "&" : "?"}after=${encodeURIComponent(known)}` : "";
-    const nodes = await part(address + after);
-    if (!nodes) return;
-    turns.dataset.newest = newest;
-    const fresh = putIn(nodes.filter((node) => node.matches?.("section")));
+    // The earliest piece first, so that each that follows belongs on top of it. Whatever is left out or fails is told.
+    let fresh = 0;
+    let more = "newer";
+    for (let piece = 0; piece < PIECES && more === "newer"; piece += 1) {
+      const nodes = await arrived(turns.dataset.newest);
+      if (!nodes) break;
+      fresh += putIn(nodes.filter((node) => node.matches?.("section")));
+      const end = nodes.find((node) => node.matches?.("[data-until]"));
+      more = end?.dataset.more;
+      turns.dataset.newest = more === "newer" ? end.dataset.until : newest;
+    }
+    one("#more").hidden = !more;
     if (fresh === 0) return;
     one(".nothing")?.remove();
     const asked = one("li .asked", turns)?.textContent ?? "";

@@ -4,67 +4,14 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::super::decision::Decision;
 use super::times::moment;
 use super::{Said, Section, View, counted, link, member, nothing};
+use crate::forgotten::Forgotten;
+use crate::printable::{for_field, is_plain};
 
-/// What can be decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::page) enum Decision {
-    Mute,
-    Unmute,
-    Boost,
-    Unboost,
-    Forget,
-    ForgetSession,
-    ForgetProject,
-}
-
+/// How each decision is worded.
 impl Decision {
-    /// All of them.
-    pub(in crate::page) const ALL: [Self; 7] = [
-        Self::Mute,
-        Self::Unmute,
-        Self::Boost,
-        Self::Unboost,
-        Self::Forget,
-        Self::ForgetSession,
-        Self::ForgetProject,
-    ];
-
-    /// Its name in addresses and forms.
-    pub(in crate::page) fn name(self) -> &'static str {
-        match self {
-            Self::Mute => "mute",
-            Self::Unmute => "unmute",
-            Self::Boost => "boost",
-            Self::Unboost => "unboost",
-            Self::Forget => "forget",
-            Self::ForgetSession => "forget-session",
-            Self::ForgetProject => "forget-project",
-        }
-    }
-
-    /// The one of this name.
-    pub(in crate::page) fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|decision| decision.name() == name)
-    }
-
-    /// Whether it deletes.
-    pub(in crate::page) fn forgets(self) -> bool {
-        matches!(self, Self::Forget | Self::ForgetSession | Self::ForgetProject)
-    }
-
-    /// What takes it back.
-    fn undone_by(self) -> Option<Self> {
-        match self {
-            Self::Mute => Some(Self::Unmute),
-            Self::Unmute => Some(Self::Mute),
-            Self::Boost => Some(Self::Unboost),
-            Self::Unboost => Some(Self::Boost),
-            Self::Forget | Self::ForgetSession | Self::ForgetProject => None,
-        }
-    }
-
     fn question(self) -> &'static str {
         match self {
             Self::Mute => "Mute this memory?",
@@ -187,10 +134,15 @@ fn back(decision: Decision, id: &str) -> String {
 pub(in crate::page) fn done(decision: Decision, id: Option<&str>, key: &str) -> Markup {
     html! {
         p { (decision.done()) }
-        @if let (Some(undo), Some(id)) = (decision.undone_by(), id) {
+        @if let (Some(undo), Some(id)) = (decision.undone_by(), id.filter(|id| is_plain(id))) {
             form method="post" action="decide" { (hidden(undo, id, key)) button data-key="u" { "Undo" } }
         }
     }
+}
+
+/// What a forgetting came to, as the command says it.
+pub(in crate::page) fn forgotten(forgotten: Forgotten) -> Markup {
+    html! { @for sentence in forgotten.sentences() { p { (sentence) } } }
 }
 
 /// Why it is asked once more.
@@ -244,42 +196,44 @@ fn steered_list(title: &str, turns: &[Value], undo: Decision, key: &str) -> Mark
     }
 }
 
-/// A form for a fact; with `said`, asks whether that is to be remembered.
-pub(in crate::page) fn remember(said: Option<&str>, project: Option<&str>, key: &str) -> View {
-    let body = match said {
-        None => html! {
-            h1 { "Remember a fact" }
-            p.lead { "Say one fact, as you would tell a colleague. It is recalled like any other memory, where it fits a prompt, and counts as important." }
-            form.remember method="post" action="remember" {
+/// A form for a fact.
+pub(in crate::page) fn remember(project: Option<&str>, key: &str) -> View {
+    let project = project.map(for_field);
+    let body = html! {
+        h1 { "Remember a fact" }
+        p.lead { "Say one fact, as you would tell a colleague. It is recalled like any other memory, where it fits a prompt, and counts as important." }
+        form.remember method="post" action="remember" {
+            input type="hidden" name="key" value=(key);
+            label { span { "Fact" } textarea name="text" rows="5" maxlength="2000" required {} }
+            label { span { "Project folder" } input name="project" value=[project] placeholder="/home/you/src/shop" autocomplete="off" spellcheck="false"; }
+            p.hint { "Without a folder it holds in all projects. At most 2,000 characters; what looks like a secret is taken out." }
+            div.does { button { "Go on…" } }
+        }
+    };
+    View::new(Section::Decisions, "Remember a fact", body)
+}
+
+/// Asks whether that is to be remembered. `spelled` is the whole of it, as the form sends it back.
+pub(in crate::page) fn confirm_fact(text: &str, project: Option<&str>, spelled: &str, key: &str) -> View {
+    let body = html! {
+        h1 { "Remember this?" }
+        div.confirm {
+            h2 { "What it is" }
+            (super::text::text(text))
+            h2 { "What happens" }
+            ul {
+                li { "It is kept as a memory of its own, "
+                    @match project { Some(project) => { "about the project of " span.path { (Said(project)) } }, None => "in all projects" }
+                    ", and counts as important." }
+                li { "It outlives the database. To say the same twice is to say it once. Forgetting it takes it out again." }
+                li { "What looks like a secret is taken out before it is stored." }
+            }
+            form method="post" action="remember" {
                 input type="hidden" name="key" value=(key);
-                label { span { "Fact" } textarea name="text" rows="5" maxlength="2000" required {} }
-                label { span { "Project folder" } input name="project" value=[project] placeholder="/home/you/src/shop" autocomplete="off" spellcheck="false"; }
-                p.hint { "Without a folder it holds in all projects. At most 2,000 characters; what looks like a secret is taken out." }
-                div.does { button { "Go on…" } }
+                input type="hidden" name="fact" value=(spelled);
+                div.does { button { "Remember it" } a href="remember" { "No, go back" } }
             }
-        },
-        Some(said) => html! {
-            h1 { "Remember this?" }
-            div.confirm {
-                h2 { "What it is" }
-                (super::text::text(said))
-                h2 { "What happens" }
-                ul {
-                    li { "It is kept as a memory of its own, "
-                        @match project { Some(project) => { "about the project of " span.path { (Said(project)) } }, None => "in all projects" }
-                        ", and counts as important." }
-                    li { "It outlives the database. To say the same twice is to say it once. Forgetting it takes it out again." }
-                    li { "What looks like a secret is taken out before it is stored." }
-                }
-                form method="post" action="remember" {
-                    input type="hidden" name="key" value=(key);
-                    input type="hidden" name="text" value=(said);
-                    input type="hidden" name="project" value=(project.unwrap_or_default());
-                    input type="hidden" name="sure" value="yes";
-                    div.does { button { "Remember it" } a href="remember" { "No, go back" } }
-                }
-            }
-        },
+        }
     };
     View::new(Section::Decisions, "Remember a fact", body)
 }
@@ -289,16 +243,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn a_name_leads_to_its_decision_and_back() {
-        for decision in Decision::ALL {
-            assert_eq!(Decision::of(decision.name()), Some(decision));
-            let undone = decision.undone_by().and_then(Decision::undone_by);
-            assert_eq!(undone, (!decision.forgets()).then_some(decision));
-        }
-        assert_eq!(Decision::of("drop"), None);
-    }
 
     #[test]
     fn what_is_asked_says_to_what_and_what_happens() {
@@ -335,16 +279,36 @@ mod tests {
 
     #[test]
     fn a_fact_is_asked_for_and_then_asked_about() {
+        let form = remember(Some("/srv/<x>\u{1b}"), "abc").body.into_string();
+        assert!(form.contains("value=\"/srv/&lt;x&gt;\""), "{form}");
+        let asked = confirm_fact("Cents <b>", None, "{\"text\":\"\"}", "abc").body.into_string();
+        for expected in [
+            "Remember this?",
+            "Cents &lt;b&gt;",
+            "in all projects",
+            "name=\"fact\" value=\"{&quot;text&quot;:",
+        ] {
+            assert!(asked.contains(expected), "{expected}: {asked}");
+        }
+    }
+
+    #[test]
+    fn what_was_forgotten_is_told_as_the_command_tells_it() {
+        let told = Forgotten {
+            episodes: 2,
+            bytes_left: true,
+            ..Forgotten::default()
+        };
+        let shown = forgotten(told).into_string();
         assert!(
-            remember(None, Some("/srv/<x>"), "abc")
-                .body
-                .into_string()
-                .contains("value=\"/srv/&lt;x&gt;\"")
+            shown.contains("Forgotten: 2 episodes, for good.") && shown.contains("Another program"),
+            "{shown}"
         );
-        let asked = remember(Some("Cents <b>"), None, "abc").body.into_string();
-        assert!(
-            asked.contains("Remember this?") && asked.contains("Cents &lt;b&gt;") && asked.contains("in all projects"),
-            "{asked}"
-        );
+    }
+
+    #[test]
+    fn nothing_that_acts_is_sent_back_with_a_form() {
+        let undone = done(Decision::Mute, Some("2b3c\u{1b}"), "abc").into_string();
+        assert!(!undone.contains("form"), "{undone}");
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::lists::session_link;
 use super::lists::{asked, of_project};
+use super::parts::{figure, pager};
 use super::text::text;
 use super::{Said, Section, View, link, member, number, times};
 
@@ -138,9 +139,9 @@ fn whence(episode: &Value, id: &str) -> Markup {
     html! {
         h2 { "Where it came from" }
         dl.facts {
-            div { dt { "Project" } dd { (of_project(&episode["project"])) } }
-            div { dt { "Agent" } dd { (Said(member(episode, "agent"))) } }
-            div { dt { "Session" } dd { a href=(session_link(id)) data-key="s" { code { (Said(member(episode, "session"))) } } } }
+            (figure("Project", of_project(&episode["project"])))
+            (figure("Agent", Said(member(episode, "agent"))))
+            (figure("Session", html! { a href=(session_link(id)) data-key="s" { code { (Said(member(episode, "session"))) } } }))
             @if let Some(cwd) = episode["cwd"].as_str() { div { dt { "Folder" } dd.path { (Said(cwd)) } } }
             @if let Some(path) = transcript["path"].as_str() {
                 div {
@@ -152,7 +153,9 @@ fn whence(episode: &Value, id: &str) -> Markup {
                     }
                 }
             }
-            div { dt { "Importance" } dd { (Said(member(episode, "importance"))) ", by the rule " code { (Said(member(episode, "importance_rule"))) } } }
+            (figure("Importance", html! {
+                (Said(member(episode, "importance"))) ", by the rule " code { (Said(member(episode, "importance_rule"))) }
+            }))
         }
     }
 }
@@ -161,7 +164,8 @@ fn whence(episode: &Value, id: &str) -> Markup {
 fn neighbours(episode: &Value, around: &Value) -> Markup {
     let turns: Vec<&Value> = around["turns"].as_array().into_iter().flatten().collect();
     let this = member(around, "around");
-    let beside = |side: &str| episode["neighbours"][side]["id"].as_str();
+    let beside = |side: &str| Some(link("episode", &[("id", episode["neighbours"][side]["id"].as_str()?)]));
+    let (previous, next) = (beside("previous"), beside("next"));
     html! {
         h2 { "Around it in the session" }
         ol.around {
@@ -173,10 +177,11 @@ fn neighbours(episode: &Value, around: &Value) -> Markup {
                 }
             }
         }
-        nav.pager aria-label="Turns of the session" {
-            @if let Some(previous) = beside("previous") { a rel="prev" href=(link("episode", &[("id", previous)])) data-key="p" { "← Turn before" } }
-            @if let Some(next) = beside("next") { a rel="next" href=(link("episode", &[("id", next)])) data-key="n" { "Next turn →" } }
-        }
+        (pager(
+            "Turns of the session",
+            previous.map(|previous| (previous, "← Turn before")),
+            next.map(|next| (next, "Next turn →")),
+        ))
     }
 }
 
@@ -191,6 +196,7 @@ pub(in crate::page) fn session(found: &Value, id: &str, after: Option<&str>) -> 
         .as_str()
         .map(|next| link("session", &[("id", id), ("after", next)]));
     let own_id = member(told, "id");
+    let first = after.map(|_| link("session", &[("id", id)]));
     let body = html! {
         p.over { a href="sessions" { "Sessions" } " · " (Said(member(told, "agent"))) " · " (of_project(&told["project"])) }
         h1.of-text { (Said(about)) }
@@ -202,10 +208,7 @@ pub(in crate::page) fn session(found: &Value, id: &str, after: Option<&str>) -> 
         div.does { a.act.grave href=(link("decide", &[("act", "forget-session"), ("id", own_id)])) { "Forget the session…" } }
         @if turns.is_empty() { p.none { "No turn of it is stored." } }
         @for turn in turns { (whole_turn(turn)) }
-        nav.pager aria-label="Pages" {
-            @if after.is_some() { a rel="prev" href=(link("session", &[("id", id)])) data-key="p" { "← From its beginning" } }
-            @if let Some(next) = next { a rel="next" href=(next) data-key="n" { "Next turns →" } }
-        }
+        (pager("Pages", first.map(|first| (first, "← From its beginning")), next.map(|next| (next, "Next turns →"))))
     };
     View::new(Section::Sessions, about, body)
 }

@@ -5,14 +5,19 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::lists::of_project;
+use super::parts::{pager, table};
+use super::put::Put;
 use super::{Said, Section, View, chart, link, member, nothing, number, times};
 use crate::explanation::{Candidate, Explanation, Gate, Known, Query, about_reason};
 
-/// The latest prompts; `older` is where the list goes on.
-pub(in crate::page) fn recollections(prompts: &[Value], older: Option<&str>, first: bool) -> View {
+/// The latest prompts; `older` is where the list goes on. On its first page, where the `key` of forms is given, a prompt can be put.
+pub(in crate::page) fn recollections(prompts: &[Value], older: Option<&str>, key: Option<&str>) -> View {
+    let latest = key.is_none().then(|| "recollections".to_owned());
+    let older = older.map(|older| link("recollections", &[("before", older)]));
     let body = html! {
         h1 { "Recollections" }
         p.lead { "What your last prompts were reminded of, and why. The prompts themselves are not kept: each is named by the stems of its words." }
+        @if let Some(key) = key { (super::put::folded(&Put::default(), key)) }
         @if prompts.is_empty() {
             (nothing("No prompt has been answered yet.", &html! {
                 p { "Set up the hook by " code { "remembrancer install" } ", and ask your coding agent something. Every prompt then stands here, \
@@ -20,12 +25,7 @@ pub(in crate::page) fn recollections(prompts: &[Value], older: Option<&str>, fir
             }))
         }
         ol.prompts { @for prompt in prompts { (prompt_row(prompt)) } }
-        @if !first || older.is_some() {
-            nav.pager aria-label="Pages" {
-                @if !first { a rel="prev" href="recollections" data-key="p" { "← Latest" } }
-                @if let Some(older) = older { a rel="next" href=(link("recollections", &[("before", older)])) data-key="n" { "Older →" } }
-            }
-        }
+        (pager("Pages", latest.map(|latest| (latest, "← Latest")), older.map(|older| (older, "Older →"))))
     };
     View::new(Section::Recollections, "Recollections", body)
 }
@@ -65,7 +65,7 @@ pub(in crate::page) fn explanation(explanation: &Explanation) -> View {
             a href="recollections" { "Recollections" } " · " (Said(&prompt.agent)) " · "
             @match prompt.project.as_deref() { Some(project) => (Said(project)), None => "no project" }
         }
-        h1 { "The prompt of " (times::moment(&prompt.at)) }
+        h1 { @if prompt.id.is_some() { "The prompt of " (times::moment(&prompt.at)) } @else { "What your prompt would be reminded of" } }
         (outcome(explanation))
         @if explanation.known == Known::Older {
             p.aside { "An older version logged it: of the query, the lists and the gates nothing is known." }
@@ -157,23 +157,13 @@ fn ranks(explanation: &Explanation) -> Markup {
 /// Every candidate with its ranks and what became of it.
 fn candidates(candidates: &[Candidate]) -> Markup {
     let columns = chart::columns(candidates);
-    html! {
-        @if !candidates.is_empty() {
-            h2 #candidates { "Candidates, best first" }
-            div.scroll tabindex="0" role="region" aria-labelledby="candidates" {
-                table {
-                    thead { tr {
-                        th scope="col" { "Place" }
-                        th scope="col" { "Episode" }
-                        @for (name, _) in &columns { th.digits scope="col" { (name) } }
-                        th.digits scope="col" { "Score" }
-                        th scope="col" { "Outcome" }
-                    } }
-                    tbody { @for (place, candidate) in candidates.iter().enumerate() { (rank_row(place + 1, candidate, &columns)) } }
-                }
-            }
-        }
-    }
+    let mut heads = vec![("Place", false), ("Episode", false)];
+    heads.extend(columns.iter().map(|(name, _)| (*name, true)));
+    heads.extend([("Score", true), ("Outcome", false)]);
+    let rows = html! {
+        @for (place, candidate) in candidates.iter().enumerate() { (rank_row(place + 1, candidate, &columns)) }
+    };
+    html! { @if !candidates.is_empty() { (table("candidates", "Candidates, best first", &heads, &rows)) } }
 }
 
 fn rank_row(place: usize, candidate: &Candidate, columns: &[(&str, chart::RankIn)]) -> Markup {
@@ -225,33 +215,25 @@ fn time(explanation: &Explanation) -> Markup {
 }
 
 fn gates(gates: &[Gate]) -> Markup {
-    html! {
-        @if !gates.is_empty() {
-            h2 #gates { "Gates and floors" }
-            div.scroll tabindex="0" role="region" aria-labelledby="gates" {
-                table {
-                    thead { tr {
-                        th scope="col" { "Gate" }
-                        th.digits scope="col" { "Value" }
-                        th.digits scope="col" { "Threshold" }
-                        th scope="col" { "Passed" }
-                        th scope="col" { "What it asks" }
-                    } }
-                    tbody {
-                        @for gate in gates {
-                            tr {
-                                th scope="row" { code { (Said(&gate.name)) } }
-                                td.digits { @match gate.value { Some(value) => (format!("{value:.2}")), None => "–" } }
-                                td.digits { (format!("{:.2}", gate.threshold)) }
-                                td { @match gate.passed { Some(true) => "yes", Some(false) => "no", None => "each for itself" } }
-                                td.because { (Said(&gate.about)) }
-                            }
-                        }
-                    }
-                }
+    let heads = [
+        ("Gate", false),
+        ("Value", true),
+        ("Threshold", true),
+        ("Passed", false),
+        ("What it asks", false),
+    ];
+    let rows = html! {
+        @for gate in gates {
+            tr {
+                th scope="row" { code { (Said(&gate.name)) } }
+                td.digits { @match gate.value { Some(value) => (format!("{value:.2}")), None => "–" } }
+                td.digits { (format!("{:.2}", gate.threshold)) }
+                td { @match gate.passed { Some(true) => "yes", Some(false) => "no", None => "each for itself" } }
+                td.because { (Said(&gate.about)) }
             }
         }
-    }
+    };
+    html! { @if !gates.is_empty() { (table("gates", "Gates and floors", &heads, &rows)) } }
 }
 
 fn query(query: &Query) -> Markup {
@@ -366,12 +348,14 @@ mod tests {
     fn silence_has_its_reason() {
         let prompts =
             [json!({"id": "p1", "at": "2026-03-01T12:00:00Z", "shown": 0, "reason": "chatter", "terms": [], "agent": "codex"})];
-        let body = recollections(&prompts, Some("p1"), true).body.into_string();
+        let body = recollections(&prompts, Some("p1"), Some("abc")).body.into_string();
         assert!(
-            body.contains("only goes on") && body.contains("recollections?before=p1"),
+            body.contains("only goes on") && body.contains("recollections?before=p1") && body.contains("action=\"put\""),
             "{body}"
         );
-        let none = recollections(&[], None, true).body.into_string();
+        let last = recollections(&prompts, None, None).body.into_string();
+        assert!(last.contains("← Latest") && !last.contains("<form"), "{last}");
+        let none = recollections(&[], None, Some("abc")).body.into_string();
         assert!(none.contains("No prompt has been answered yet."), "{none}");
     }
 }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use remembrancer_hooks::clock;
 use serde_json::Value;
 
+use super::parts::{figure, table};
 use super::{Said, Section, View, counted, member, number, times};
 
 /// The view.
@@ -28,10 +29,6 @@ pub(in crate::page) fn health(status: &Value, store: &Value) -> View {
         (process(status))
     };
     View::new(Section::Health, "Health", body)
-}
-
-fn figure(name: &str, value: impl maud::Render) -> Markup {
-    html! { div { dt { (name) } dd { (value) } } }
 }
 
 fn number_of(value: &Value) -> String {
@@ -113,31 +110,18 @@ fn reasons(title: &str, counts: &Value) -> Markup {
 
 fn agents(store: &Value) -> Markup {
     let agents: Vec<&Value> = store["by_agent"].as_array().into_iter().flatten().collect();
-    html! {
-        @if !agents.is_empty() {
-            h2 #agents { "Agents" }
-            div.scroll tabindex="0" role="region" aria-labelledby="agents" {
-                table {
-                    thead { tr {
-                        th scope="col" { "Agent" }
-                        th.digits scope="col" { "Episodes" }
-                        th.digits scope="col" { "Sessions" }
-                        th scope="col" { "Last" }
-                    } }
-                    tbody {
-                        @for agent in agents {
-                            tr {
-                                th scope="row" { (Said(member(agent, "agent"))) }
-                                td.digits { (number_of(&agent["episodes"])) }
-                                td.digits { (number_of(&agent["sessions"])) }
-                                td { (times::moment(member(agent, "last"))) }
-                            }
-                        }
-                    }
-                }
+    let heads = [("Agent", false), ("Episodes", true), ("Sessions", true), ("Last", false)];
+    let rows = html! {
+        @for agent in &agents {
+            tr {
+                th scope="row" { (Said(member(agent, "agent"))) }
+                td.digits { (number_of(&agent["episodes"])) }
+                td.digits { (number_of(&agent["sessions"])) }
+                td { (times::moment(member(agent, "last"))) }
             }
         }
-    }
+    };
+    html! { @if !agents.is_empty() { (table("agents", "Agents", &heads, &rows)) } }
 }
 
 fn process(status: &Value) -> Markup {

@@ -4,7 +4,9 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::super::asked::Narrowed;
+use super::parts::{figure, pager};
 use super::{Said, Section, View, counted, link, member, nothing, number, times};
+use crate::printable::for_field;
 
 /// The turns of a reply, the newest first, as the page shows them.
 fn newest_first(found: &Value) -> Vec<&Value> {
@@ -94,25 +96,13 @@ fn narrow(view: &str, narrowed: &Narrowed) -> Markup {
 
 /// What narrows a list or a search.
 pub(super) fn fields(narrowed: &Narrowed) -> Markup {
-    let value = |value: &Option<String>| value.clone().unwrap_or_default();
+    let value = |value: &Option<String>| value.as_deref().map(for_field).unwrap_or_default();
     html! {
         div.fields {
             label { span { "Project" } input name="project" value=(value(&narrowed.project)) placeholder="name or folder" autocomplete="off" spellcheck="false"; }
             label { span { "Agent" } input name="agent" value=(value(&narrowed.agent)) placeholder="such as codex" autocomplete="off" spellcheck="false"; }
             label { span { "From" } input type="date" name="since" value=(value(&narrowed.since)); }
             label { span { "To" } input type="date" name="until" value=(value(&narrowed.until)); }
-        }
-    }
-}
-
-/// Links to what is newer and older.
-fn pager(newer: Option<String>, older: Option<String>) -> Markup {
-    html! {
-        @if newer.is_some() || older.is_some() {
-            nav.pager aria-label="Pages" {
-                @if let Some(newer) = newer { a rel="prev" href=(newer) data-key="p" { "← Newer" } }
-                @if let Some(older) = older { a rel="next" href=(older) data-key="n" { "Older →" } }
-            }
         }
     }
 }
@@ -137,11 +127,14 @@ pub(in crate::page) fn timeline(found: &Value, narrowed: &Narrowed, live: bool) 
             @if live { p.live #live hidden { span.dot aria-hidden="true" {} " live" } }
         }
         (narrow("timeline", narrowed))
+        @if live {
+            p.aside #more hidden { "More has arrived than stands here. " a href=(link("timeline", &narrowed.pairs())) { "Load the page anew" } }
+        }
         div #turns data-arrivals=[live.then_some(&asked)] data-newest=(turns.first().map_or("", |turn| member(turn, "place"))) {
             (days(&turns))
         }
         @if turns.is_empty() { (nothing_there(narrowed, "turns")) }
-        (pager(newer, older))
+        (pager("Pages", newer.map(|newer| (newer, "← Newer")), older.map(|older| (older, "Older →"))))
     };
     View::new(Section::Timeline, "Timeline", body)
 }
@@ -166,21 +159,29 @@ fn nothing_there(narrowed: &Narrowed, what: &str) -> Markup {
     )
 }
 
-/// What arrived since the page was loaded, for the script to put on top.
-pub(in crate::page) fn arrivals(found: &Value) -> Markup {
-    days(&newest_first(found))
+/// A piece of what arrived since the page was loaded, for the script to put on top: the earliest of it, or, where nothing stood in the
+/// page, the newest. Its end says up to where it reaches, and on which side there is more that stands nowhere.
+pub(in crate::page) fn arrivals(found: &Value, is_of_nothing: bool) -> Markup {
+    let turns = newest_first(found);
+    let side = if is_of_nothing { "older" } else { "newer" };
+    let more = found[side].is_string().then_some(side);
+    html! {
+        (days(&turns))
+        div hidden data-until=(turns.first().map_or("", |turn| member(turn, "place"))) data-more=[more] {}
+    }
 }
 
 /// The sessions, the one last at work first.
 pub(in crate::page) fn sessions(found: &Value, narrowed: &Narrowed, first: bool) -> View {
     let sessions: Vec<&Value> = found["sessions"].as_array().into_iter().flatten().collect();
     let newest = (!first).then(|| link("sessions", &narrowed.pairs()));
+    let older = page_link("sessions", narrowed, "before", &found["older"]);
     let body = html! {
         h1 { "Sessions" }
         (narrow("sessions", narrowed))
         @if sessions.is_empty() { (nothing_there(narrowed, "sessions")) }
         ol.sessions { @for session in &sessions { (session_row(session)) } }
-        (pager(newest, page_link("sessions", narrowed, "before", &found["older"])))
+        (pager("Pages", newest.map(|newest| (newest, "← Newest")), older.map(|older| (older, "Older →"))))
     };
     View::new(Section::Sessions, "Sessions", body)
 }
@@ -258,10 +259,10 @@ pub(in crate::page) fn project(name: &str, numbers: Option<&Value>, turns: &Valu
         @if let Some(numbers) = numbers {
             @if let Some(root) = numbers["root"].as_str() { p.path { (Said(root)) } }
             dl.numbers {
-                div { dt { "Episodes" } dd { (number(numbers["episodes"].as_u64().unwrap_or_default())) } }
-                div { dt { "Sessions" } dd { (number(numbers["sessions"].as_u64().unwrap_or_default())) } }
-                div { dt { "First" } dd { (times::moment(member(numbers, "first"))) } }
-                div { dt { "Last" } dd { (times::moment(member(numbers, "last"))) } }
+                (figure("Episodes", number(numbers["episodes"].as_u64().unwrap_or_default())))
+                (figure("Sessions", number(numbers["sessions"].as_u64().unwrap_or_default())))
+                (figure("First", times::moment(member(numbers, "first"))))
+                (figure("Last", times::moment(member(numbers, "last"))))
             }
         }
         div.does {
@@ -317,6 +318,33 @@ mod tests {
             shown.contains("There are no such turns.") && !shown.contains("data-arrivals"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn a_piece_of_what_arrived_says_where_it_ends_and_whether_there_is_more() {
+        let turns = [turn("a", "2026-03-01T12:00:00Z"), turn("b", "2026-03-01T12:01:00Z")];
+        let piece = |newer: Value, is_of_nothing: bool| {
+            arrivals(&json!({"turns": turns, "older": "1-a", "newer": newer}), is_of_nothing).into_string()
+        };
+        let first = piece(json!("1-b"), false);
+        assert!(
+            first.contains("data-until=\"1-b\" data-more=\"newer\""),
+            "the latest that it holds: {first}"
+        );
+        assert!(piece(Value::Null, false).ends_with("data-until=\"1-b\"></div>"));
+        assert!(piece(Value::Null, true).contains("data-more=\"older\""));
+        let none = arrivals(&json!({"turns": [], "older": null, "newer": null}), true).into_string();
+        assert_eq!(none, "<div hidden data-until=\"\"></div>");
+    }
+
+    #[test]
+    fn fields_hold_nothing_that_acts() {
+        let narrowed = Narrowed {
+            project: Some("a\u{1b}[2J\nb\u{202e}".to_owned()),
+            ..Narrowed::default()
+        };
+        let shown = fields(&narrowed).into_string();
+        assert!(shown.contains("value=\"a[2J b\""), "{shown}");
     }
 
     #[test]

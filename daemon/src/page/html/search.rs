@@ -5,8 +5,10 @@ use remembrancer_hooks::protocol::SearchMode;
 use serde_json::Value;
 
 use super::super::asked::{MODES, Narrowed};
+use super::parts::pager;
 use super::{Said, Section, View, counted, link, lists, marked, member, nothing, times};
 use crate::explanation::about_degradation;
+use crate::printable::for_field;
 
 fn name_of(mode: SearchMode) -> &'static str {
     MODES
@@ -23,7 +25,7 @@ pub(in crate::page) fn search(query: &str, narrowed: &Narrowed, mode: SearchMode
         form role="search" action="search" data-live="found" {
             div.ask {
                 label.unseen for="q" { "Words, or a question" }
-                input #q type="search" name="q" value=(query) placeholder="Words, or a question" autocomplete="off" spellcheck="false" data-find;
+                input #q type="search" name="q" value=(for_field(query)) placeholder="Words, or a question" autocomplete="off" spellcheck="false" data-find;
                 button { "Search" }
             }
             details.narrow open[narrows] {
@@ -110,14 +112,11 @@ fn pages(found: &Value, narrowed: &Narrowed, mode: SearchMode) -> Markup {
     let offset = found["offset"].as_u64().unwrap_or_default();
     let before = (offset > 0).then(|| page(offset.saturating_sub(super::super::routes::RESULTS.into())));
     let next = found["next"].as_u64().map(page);
-    html! {
-        @if before.is_some() || next.is_some() {
-            nav.pager aria-label="Pages" {
-                @if let Some(before) = before { a rel="prev" href=(before) data-key="p" { "← Better" } }
-                @if let Some(next) = next { a rel="next" href=(next) data-key="n" { "More →" } }
-            }
-        }
-    }
+    pager(
+        "Pages",
+        before.map(|before| (before, "← Better")),
+        next.map(|next| (next, "More →")),
+    )
 }
 
 #[cfg(test)]

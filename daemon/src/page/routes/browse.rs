@@ -1,20 +1,21 @@
 //! The views of what there is: timeline, search, sessions, projects. What their addresses ask for comes in, requests of the protocol go
 //! to the memory, and what it answers is rendered.
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Html;
 use remembrancer_hooks::protocol::{Request, SearchMode, SearchRequest, SessionsRequest, TimelineRequest};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::House;
+use super::taken::InAddress;
 use crate::page::asked::{Narrowed, mode, text};
 use crate::page::html::{self, View};
 use crate::page::memory::{Failure, FailureKind, Look};
 
 /// Turns on a page.
 const TURNS: u32 = 50;
-/// Turns of what arrives at once at most; who was away for longer loads the page.
+/// Turns of a piece of what arrived; the script asks for one after the other.
 const ARRIVALS: u32 = 100;
 /// Results on a page.
 pub(in crate::page) const RESULTS: u32 = 10;
@@ -34,7 +35,7 @@ pub(super) struct Timeline {
     after: Option<String>,
 }
 
-pub(super) async fn timeline(State(house): State<House>, Query(asked): Query<Timeline>) -> Result<View, Failure> {
+pub(super) async fn timeline(State(house): State<House>, InAddress(asked): InAddress<Timeline>) -> Result<View, Failure> {
     let is_newest = asked.before.is_none() && asked.after.is_none();
     let request = TimelineRequest {
         narrowing: asked.narrowed.narrowing()?,
@@ -47,7 +48,8 @@ pub(super) async fn timeline(State(house): State<House>, Query(asked): Query<Tim
     Ok(html::timeline(&answered.value, &asked.narrowed, is_newest).by(answered.has_daemon))
 }
 
-pub(super) async fn arrivals(State(house): State<House>, Query(asked): Query<Timeline>) -> Result<Html<String>, Failure> {
+pub(super) async fn arrivals(State(house): State<House>, InAddress(asked): InAddress<Timeline>) -> Result<Html<String>, Failure> {
+    let is_of_nothing = asked.after.is_none();
     let request = TimelineRequest {
         narrowing: asked.narrowed.narrowing()?,
         limit: Some(ARRIVALS),
@@ -55,7 +57,7 @@ pub(super) async fn arrivals(State(house): State<House>, Query(asked): Query<Tim
         ..TimelineRequest::default()
     };
     let answered = house.memory.ask(Request::Timeline(request)).await?;
-    Ok(html::part(html::arrivals(&answered.value)))
+    Ok(html::part(html::arrivals(&answered.value, is_of_nothing)))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -93,10 +95,14 @@ impl Search {
 }
 
 fn no_number(text: &str) -> Failure {
-    Failure::new(FailureKind::Senseless, format!("{text:?} is no number."))
+    Failure::new(
+        FailureKind::Senseless,
+        format!("{text:?} is no number of a result, as 20 is."),
+    )
+    .with_hint("search anew")
 }
 
-pub(super) async fn search(State(house): State<House>, Query(asked): Query<Search>) -> Result<View, Failure> {
+pub(super) async fn search(State(house): State<House>, InAddress(asked): InAddress<Search>) -> Result<View, Failure> {
     let mode = mode(asked.mode.as_deref())?;
     let found = asked.found(&house, mode).await?;
     let results = html::found(found.as_ref().map(|found| &found.0), &asked.narrowed, mode);
@@ -108,7 +114,7 @@ pub(super) async fn search(State(house): State<House>, Query(asked): Query<Searc
 }
 
 /// The results alone, while somebody types. What can't be searched for is told in their place.
-pub(super) async fn found(State(house): State<House>, Query(asked): Query<Search>) -> Html<String> {
+pub(super) async fn found(State(house): State<House>, InAddress(asked): InAddress<Search>) -> Html<String> {
     let told = async {
         let mode = mode(asked.mode.as_deref())?;
         let found = asked.found(&house, mode).await?;
@@ -126,7 +132,7 @@ pub(super) struct Sessions {
     before: Option<String>,
 }
 
-pub(super) async fn sessions(State(house): State<House>, Query(asked): Query<Sessions>) -> Result<View, Failure> {
+pub(super) async fn sessions(State(house): State<House>, InAddress(asked): InAddress<Sessions>) -> Result<View, Failure> {
     let is_first = asked.before.is_none();
     let request = SessionsRequest {
         narrowing: asked.narrowed.narrowing()?,
@@ -146,7 +152,10 @@ pub(super) struct Project {
     name: String,
 }
 
-pub(super) async fn project(State(house): State<House>, Query(Project { name }): Query<Project>) -> Result<View, Failure> {
+pub(super) async fn project(
+    State(house): State<House>,
+    InAddress(Project { name }): InAddress<Project>,
+) -> Result<View, Failure> {
     let narrowed = Narrowed {
         project: Some(name.clone()),
         ..Narrowed::default()

@@ -1,14 +1,16 @@
 //! The views of one thing: an episode, a session, a prompt's recollections, and how the memory is.
 
-use axum::extract::{Extension, Query, State};
+use axum::extract::{Extension, State};
 use remembrancer_hooks::protocol::{ExplainRequest, Request};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::House;
+use super::taken::InAddress;
 use crate::explanation::Explanation;
 use crate::page::asked::text;
-use crate::page::html::{self, Decision, View};
+use crate::page::decision::Decision;
+use crate::page::html::{self, View};
 use crate::page::memory::{Failure, FailureKind, Look};
 use crate::page::token::Token;
 
@@ -28,7 +30,7 @@ pub(super) struct Episode {
 pub(super) async fn episode(
     State(house): State<House>,
     Extension(token): Extension<Token>,
-    Query(asked): Query<Episode>,
+    InAddress(asked): InAddress<Episode>,
 ) -> Result<View, Failure> {
     let shown = house.memory.ask(Request::Show { id: asked.id.clone() }).await?;
     let around = house.memory.look(Look::Around(asked.id.clone())).await?;
@@ -44,7 +46,7 @@ pub(super) struct Session {
     after: Option<String>,
 }
 
-pub(super) async fn session(State(house): State<House>, Query(asked): Query<Session>) -> Result<View, Failure> {
+pub(super) async fn session(State(house): State<House>, InAddress(asked): InAddress<Session>) -> Result<View, Failure> {
     let request = Request::Session {
         id: asked.id.clone(),
         after: asked.after.clone(),
@@ -61,7 +63,11 @@ pub(super) struct Recollections {
     before: Option<String>,
 }
 
-pub(super) async fn recollections(State(house): State<House>, Query(asked): Query<Recollections>) -> Result<View, Failure> {
+pub(super) async fn recollections(
+    State(house): State<House>,
+    Extension(token): Extension<Token>,
+    InAddress(asked): InAddress<Recollections>,
+) -> Result<View, Failure> {
     let limit = match asked.before {
         None => PROMPTS as u32 + 1,
         Some(_) => ALL_PROMPTS,
@@ -73,7 +79,8 @@ pub(super) async fn recollections(State(house): State<House>, Query(asked): Quer
     let answered = house.memory.ask(request).await?;
     let prompts = answered.value["prompts"].as_array().map(Vec::as_slice).unwrap_or_default();
     let (page, older) = page_of(prompts, asked.before.as_deref());
-    Ok(html::recollections(page, older, asked.before.is_none()).by(answered.has_daemon))
+    let form = asked.before.is_none().then(|| token.key_of_forms());
+    Ok(html::recollections(page, older, form.as_deref()).by(answered.has_daemon))
 }
 
 /// The prompts after the one with the id `before`, the latest first, and the id at which the list goes on. One that is gone ends the list.
@@ -96,18 +103,24 @@ pub(super) struct Recollection {
     id: String,
 }
 
-pub(super) async fn recollection(State(house): State<House>, Query(asked): Query<Recollection>) -> Result<View, Failure> {
+pub(super) async fn recollection(State(house): State<House>, InAddress(asked): InAddress<Recollection>) -> Result<View, Failure> {
     let request = ExplainRequest {
         id: Some(asked.id),
         ..ExplainRequest::default()
     };
     let answered = house.memory.ask(Request::Explain(request)).await?;
-    let explanation: Explanation = serde_json::from_value(answered.value).map_err(|_| Failure {
-        kind: FailureKind::Failed,
-        message: "The daemon's answer is none of this version.".to_owned(),
-        hint: Some("is it of another version? Stop it, and start it again".to_owned()),
-    })?;
-    Ok(html::explanation(&explanation).by(answered.has_daemon))
+    Ok(html::explanation(&explained(answered.value)?).by(answered.has_daemon))
+}
+
+/// An explanation as it was answered.
+///
+/// # Errors
+/// Where it is none of this version.
+pub(super) fn explained(answered: Value) -> Result<Explanation, Failure> {
+    serde_json::from_value(answered).map_err(|_| {
+        Failure::new(FailureKind::Failed, "The daemon's answer is none of this version.")
+            .with_hint("is it of another version? Stop it, and start it again")
+    })
 }
 
 pub(super) async fn health(State(house): State<House>) -> Result<View, Failure> {
