@@ -157,7 +157,11 @@ fn list_excluded(json: bool, surroundings: &Surroundings) -> Result<(), CliError
             say!("Nothing is excluded.");
         }
         for folder in folders {
-            let by = if folder["by"] == "settings" { "  (by the settings)" } else { "" };
+            let by = if folder["by"] == "settings" {
+                "  (by the settings)"
+            } else {
+                ""
+            };
             say!("  {}{by}", folder["path"].as_str().unwrap_or("-"));
         }
     });

@@ -47,7 +47,7 @@ const AHEAD: usize = 4 * 1024;
 
 /// The version of the rules: raised whenever a rule, a list or a judgement changes what is redacted. By it one can tell what was
 /// stored under older rules; 1 were those before it had a number.
-pub const REDACTION_VERSION: u32 = 4;
+pub const REDACTION_VERSION: u32 = 5;
 
 /// These rules, for the store to bring to its rows what older ones left in them.
 pub const RULES: RedactionRules = RedactionRules {
@@ -61,7 +61,8 @@ const MOST_PASSES: usize = 4;
 
 /// `text` with every secret replaced by `[redacted:kind]`; borrowed if there is none.
 ///
-/// It is looked for in the text as it is shown ([`View`]), and in the text that its escapes spell.
+/// It is looked for in the text as it is shown ([`View`]), and in the text that its escapes spell; where a terminal's sequences hide
+/// letters, in the text as it stands as well.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut text = redact_once(text);
     for _ in 1..MOST_PASSES {
@@ -75,7 +76,10 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 }
 
 fn redact_once(text: &str) -> Cow<'_, str> {
-    let shown = redact_view(View::shown(text));
+    let shown = match View::of_hidden_letters(text).map(|view| take_secrets(view).restored()) {
+        Some(Cow::Owned(text)) => Cow::Owned(redact_view(View::shown(&text)).into_owned()),
+        _ => redact_view(View::shown(text)),
+    };
     let unescaped = match View::unescaped(&shown).map(redact_view) {
         Some(Cow::Owned(redacted)) => Some(redacted),
         _ => None,
@@ -87,6 +91,10 @@ fn redact_view(mut view: View<'_>) -> Cow<'_, str> {
     // First, since what is private may hold anything.
     let (private, _) = spans(view.text(), 0);
     view.take_out(&private);
+    take_secrets(view).restored()
+}
+
+fn take_secrets(mut view: View<'_>) -> View<'_> {
     let mut present = search::present(view.text()).peekable();
     if present.peek().is_some() {
         search::with_kept(|kept| {
@@ -95,7 +103,7 @@ fn redact_view(mut view: View<'_>) -> Cow<'_, str> {
             }
         });
     }
-    view.restored()
+    view
 }
 
 /// What the next of the rules finds that finds something.

@@ -60,6 +60,16 @@ impl<'t> View<'t> {
         holds_escape(text).then(|| Self::with(text, unescape))
     }
 
+    /// `text` as it stands, where sequences for a terminal hide letters of it: they are not shown, and kept all the same. `None` where
+    /// none does.
+    pub(super) fn of_hidden_letters(text: &'t str) -> Option<Self> {
+        let begins = text.match_indices(['\u{1b}', '\u{9b}']);
+        begins
+            .map(|(at, _)| at)
+            .any(|at| hides_letters(&text[at..]))
+            .then(|| Self::plain(text))
+    }
+
     /// `text` in the fullest view of it.
     pub(super) fn read(text: &'t str) -> Self {
         Self::unescaped(text).unwrap_or_else(|| Self::shown(text))
@@ -170,6 +180,23 @@ impl<'t> View<'t> {
         restored.push_str(&self.text[from..]);
         Cow::Owned(restored)
     }
+}
+
+/// Whether the sequence that `text` begins with hides letters that may be a secret's: what it says is a text, as the address of a link
+/// is, or its last letter may be a word's first. Colours and the clearing of lines, which stand before words all the time, hide none.
+fn hides_letters(text: &str) -> bool {
+    let Some((bytes, None)) = first_seen(text) else {
+        return false;
+    };
+    let (sequence, behind) = text.split_at(bytes);
+    let body = sequence.trim_start_matches(['\u{1b}', '\u{9b}']);
+    if !body.starts_with('[') && !sequence.starts_with('\u{9b}') {
+        return body.contains(|c: char| c.is_ascii_alphanumeric());
+    }
+    let parameters = |c: char| matches!(c, '0'..='9' | ';' | ':' | '[');
+    let ends = body.trim_start_matches(parameters);
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    ends != "m" && ends != "K" && ends.ends_with(is_of_word) && behind.starts_with(is_of_word)
 }
 
 /// Whether a character is seen as another, as none, or makes others be seen so. Line ends and tabs are read by the rules themselves.

@@ -49,6 +49,36 @@ fn tc_41_what_cannot_be_seen_hides_no_secret(#[case] between: &str) {
     assert_eq!(redact(&text).replace(between, ""), "password: [redacted:assignment]");
 }
 
+/// Found by fuzzing: what a terminal takes for a part of its sequences is not shown, and stored.
+#[rstest]
+#[case::link("see \u{1b}]8;;https://x.example/?t={}\u{1b}\\here\u{1b}]8;;\u{1b}\\")]
+#[case::title("\u{1b}]0;{}\u{7}built")]
+#[case::device("\u{1b}P{}\u{1b}\\")]
+#[case::first_letter("\u{1b}[{}")]
+#[case::first_letter_behind_a_quote("\u{1b}[....\"{}\"")]
+#[case::first_letter_of_one_byte("\u{9b}1;2{}")]
+#[case::last_letter_of_a_colour("\u{1b}[1 {}")]
+fn tc_41_what_a_terminal_takes_for_itself_hides_no_secret(#[case] around: &str) {
+    let text = around.replace("{}", &token());
+    let redacted = redact(&text);
+    assert!(!redacted.contains("a1B2c3D4e5"), "{redacted:?}");
+    assert_eq!(redact(&redacted), redacted);
+}
+
+#[rstest]
+#[case::colour("\u{1b}[31mworld\u{1b}[0m", false)]
+#[case::no_colour("\u{1b}[mworld", false)]
+#[case::cleared("\u{1b}[2Kworld", false)]
+#[case::moved_before_a_space("\u{1b}[2A world", false)]
+#[case::moved("\u{1b}[2Aworld", true)]
+#[case::taken("\u{1b}[world", true)]
+#[case::link("\u{1b}]8;;a\u{7}", true)]
+#[case::no_sequence("world", false)]
+#[case::nothing_behind("\u{1b}", false)]
+fn where_letters_are_hidden_is_told(#[case] text: &str, #[case] expected: bool) {
+    assert_eq!(View::of_hidden_letters(text).is_some(), expected);
+}
+
 #[rstest]
 #[case::percent("gh%70%5Fa1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "[redacted:github-token]")]
 #[case::json("\\u0067hp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "[redacted:github-token]")]
