@@ -10,7 +10,7 @@ use remembrancer_tests::{sandbox, skip};
 /// Fewer commands than this were not found, or were all marked as not to be run.
 const LEAST_COMMANDS: usize = 70;
 
-fn hook() -> &'static Path {
+pub(crate) fn hook() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_remembrancer-hook-under-test"))
 }
 

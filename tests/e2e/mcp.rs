@@ -18,6 +18,7 @@ use self::client::{Client, Given, Person, block};
 use self::shape::mismatch;
 
 mod client;
+mod conversation;
 mod shape;
 
 const PAGE: &str = include_str!("../../docs/mcp.md");
