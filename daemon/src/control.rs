@@ -74,7 +74,7 @@ pub(crate) enum ControlError {
 pub(crate) fn why(reader: &Reader, session: Option<&str>) -> Result<Value, ControlError> {
     let Some(logged) = reader.last_recollection(session)? else {
         return Err(ControlError::Unknown(match session {
-            Some(session) => format!("no prompt of a session {session} has been answered"),
+            Some(session) => format!("no prompt of a session {session:?} has been answered"),
             None => "no prompt has been answered yet".to_owned(),
         }));
     };

@@ -206,7 +206,7 @@ fn what_can_t_be_meant_is_refused_with_what_can() {
         (&["search", " "], 2, "nothing to search for"),
         (&["search", "x", "--mode", "psychic"], 2, "lexical"),
         (&["search", "x", "--limit", "0"], 2, "--limit"),
-        (&["search", "x", "--project", "nowhere"], 3, "no project is named nowhere"),
+        (&["search", "x", "--project", "nowhere"], 3, "no project is named \"nowhere\""),
         (&["timeline", "--since", "soon"], 2, "2026-03-01"),
         (&["timeline", "--since", "1d", "--until", "2d"], 2, "no time lies between"),
         (&["timeline", "--around", "ffffffff"], 3, "no episode's id begins with"),

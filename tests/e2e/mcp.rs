@@ -203,7 +203,7 @@ fn what_does_not_fit_is_refused_in_words_and_by_its_name() {
             (
                 "search",
                 json!({"query": "x", "project": "none-such"}),
-                "no project is named none-such",
+                "no project is named \"none-such\"",
             ),
             ("show", json!({}), "needs the argument \"id\""),
             (

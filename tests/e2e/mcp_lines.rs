@@ -147,6 +147,15 @@ fn what_is_no_protocol_is_passed_over_and_nothing_else_is_written() {
     assert_eq!(answer["id"], 6, "{answer}");
     let answer = lines.ask(&json!({"jsonrpc": "2.0", "id": 7, "method": "no/such/method"}));
     assert_eq!(answer["error"]["code"], -32_601, "{answer}");
+    for parameters in [json!(null), json!({}), json!({"name": "search", "arguments": "x"})] {
+        let asked = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": parameters});
+        let answer = lines.ask(&asked);
+        assert_eq!(answer["error"]["code"], -32_602, "{asked} {answer}");
+        assert!(
+            answer["error"]["message"].as_str().unwrap().contains("tools/call"),
+            "{answer}"
+        );
+    }
     let answer = lines.call(8, "search", &json!({"query": topic(1).0, "everywhere": true}));
     assert_eq!(answer["result"]["isError"], false, "{answer}");
     let (code, _, rest, complaints) = lines.close();

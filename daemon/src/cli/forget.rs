@@ -101,8 +101,13 @@ pub(crate) fn summary(preview: &Value) -> String {
     let (Some(from), Some(to)) = (preview["from"].as_str(), preview["to"].as_str()) else {
         return format!("{episodes}.");
     };
+    let begun = if from == to {
+        format!("begun on {from}")
+    } else {
+        format!("begun from {from} to {to}")
+    };
     format!(
-        "{episodes}: {} of {}, begun from {from} to {to}.",
+        "{episodes}: {} of {}, {begun}.",
         counted(&preview["turns"], "turn", "turns"),
         counted(&preview["sessions"], "session", "sessions"),
     )

@@ -46,7 +46,11 @@ pub(crate) fn forget_target(reader: &Reader, target: Target) -> Result<ForgetTar
             let all = reader.projects()?;
             match named(&all, &name)[..] {
                 [project] => ForgetTarget::Project(project),
-                [] => return Err(ControlError::Unknown(format!("no project is named {name}, or has that root"))),
+                [] => {
+                    return Err(ControlError::Unknown(format!(
+                        "no project is named {name:?}, or has that root"
+                    )));
+                }
                 [_, _, ..] => return Err(several(&name, &all)),
             }
         }

@@ -57,7 +57,7 @@ fn project(reader: &Reader, name: &str) -> Result<ProjectId, ControlError> {
             .filter_map(|(id, _, root)| Some((root.as_deref().filter(|root| below(root))?.len(), *id)))
             .max()
             .map(|(_, id)| id)
-            .ok_or_else(|| ControlError::Unknown(format!("no project is named {name}, or has that folder"))),
+            .ok_or_else(|| ControlError::Unknown(format!("no project is named {name:?}, or has that folder"))),
         [_, _, ..] => Err(several(name, &all)),
     }
 }

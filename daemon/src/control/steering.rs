@@ -5,6 +5,7 @@ use std::path::Path;
 
 use remembrancer_hooks::protocol::Steering as Asked;
 use remembrancer_processor::ingest::{redact, redact_folder};
+use remembrancer_processor::recall::clean;
 use remembrancer_processor::strip_fenced;
 use remembrancer_schema::{
     EpisodeUid, ProjectNames, QueryError, REMEMBERED_SESSION, Reader, SHORTEST_PREFIX, SessionKey, SteeredTurn, Steering,
@@ -47,7 +48,7 @@ impl NewFact {
         if strip_fenced(text).trim() != text {
             return Err(senseless("it holds recollections, which are remembered already"));
         }
-        if kept.trim().is_empty() {
+        if clean(&kept).is_empty() {
             return Err(senseless("there is nothing in it to remember"));
         }
         if kept.chars().count() > MOST_FACT_CHARS {
@@ -266,6 +267,7 @@ mod tests {
 
     #[rstest]
     #[case::nothing(" \n\t ", "nothing in it")]
+    #[case::nothing_that_is_seen("\u{200b}\u{1}\u{7}", "nothing in it")]
     #[case::private("the code is <private>1234</private>", "private")]
     #[case::private_to_the_end("the code is <private>1234", "private")]
     #[case::of_ours("<remembrancer-recollections prompt=\"x\">\nold\n</remembrancer-recollections>", "already")]

@@ -38,6 +38,9 @@ pub enum ProblemKind {
     OversizeLine,
     /// An archive that can't be unpacked from some place on, or that unpacks to more than is read of one.
     DamagedArchive,
+    /// A message that was written before, and again; or one that is older than the turn before it and follows nothing in it, which looks
+    /// the same.
+    RepeatedRecord,
     /// A record of a kind that this version doesn't know; the name as the agent writes it, cut and cleaned.
     UnknownRecord(String),
 }
@@ -47,13 +50,14 @@ const NAME_CAP: usize = 40;
 
 impl ProblemKind {
     /// The names of all kinds; that of an unknown record is followed by a colon and the record's own.
-    pub const NAMES: [&str; 7] = [
+    pub const NAMES: [&str; 8] = [
         "malformed-json",
         "not-an-object",
         "blank-line",
         "comment-line",
         "oversize-line",
         "damaged-archive",
+        "repeated-record",
         "unknown-record",
     ];
 
@@ -71,6 +75,7 @@ impl ProblemKind {
             Self::CommentLine => "comment-line",
             Self::OversizeLine => "oversize-line",
             Self::DamagedArchive => "damaged-archive",
+            Self::RepeatedRecord => "repeated-record",
             Self::UnknownRecord(name) => return Cow::Owned(format!("unknown-record:{name}")),
         })
     }
@@ -101,6 +106,7 @@ mod tests {
             ProblemKind::CommentLine,
             ProblemKind::OversizeLine,
             ProblemKind::DamagedArchive,
+            ProblemKind::RepeatedRecord,
             ProblemKind::unknown_record("x"),
         ];
         let names = kinds.map(|kind| kind.as_str().split(':').next().unwrap_or_default().to_owned());

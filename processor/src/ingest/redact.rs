@@ -76,7 +76,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 }
 
 fn redact_once(text: &str) -> Cow<'_, str> {
-    let shown = match View::of_hidden_letters(text).map(|view| take_secrets(view).restored()) {
+    let shown = match View::of_hidden_letters(text).map(redact_view) {
         Some(Cow::Owned(text)) => Cow::Owned(redact_view(View::shown(&text)).into_owned()),
         _ => redact_view(View::shown(text)),
     };
@@ -91,10 +91,6 @@ fn redact_view(mut view: View<'_>) -> Cow<'_, str> {
     // First, since what is private may hold anything.
     let (private, _) = spans(view.text(), 0);
     view.take_out(&private);
-    take_secrets(view).restored()
-}
-
-fn take_secrets(mut view: View<'_>) -> View<'_> {
     let mut present = search::present(view.text()).peekable();
     if present.peek().is_some() {
         search::with_kept(|kept| {
@@ -103,7 +99,7 @@ fn take_secrets(mut view: View<'_>) -> View<'_> {
             }
         });
     }
-    view
+    view.restored()
 }
 
 /// What the next of the rules finds that finds something.

@@ -78,7 +78,8 @@ impl TermWeights {
     }
 
     pub(super) fn share(&self, weight: f64) -> f64 {
-        if self.total > 0.0 { weight / self.total } else { 0.0 }
+        // The sum of no weights is -0.0, which would be shown so.
+        if self.total > 0.0 { weight / self.total + 0.0 } else { 0.0 }
     }
 
     /// The weight of the terms that `found` marks.

@@ -30,7 +30,7 @@ fn reader() -> (tempfile::TempDir, Reader) {
 #[case::below("/src/shop/web", Ok("/src/shop"))]
 #[case::below_the_nearest("/src/shop/api/v2", Ok("/src/shop/api"))]
 #[case::beside("/src/shopping", Err("no project is named"))]
-#[case::unknown("bank", Err("no project is named bank"))]
+#[case::unknown("bank", Err("no project is named \"bank\""))]
 #[case::two("twin", Err("several projects are named twin"))]
 fn a_project_is_named_by_its_name_or_a_folder_of_it(#[case] name: &str, #[case] expected: Result<&str, &str>) {
     let (_folder, reader) = reader();

@@ -105,7 +105,7 @@ impl ClaudeCode {
         self.assembler.carried.tell_version(record.version.as_str());
         self.assembler.tell_time(record.timestamp.as_str());
         if self.is_copy(record) {
-            return;
+            return self.assembler.problem(ProblemKind::RepeatedRecord, start);
         }
         if !self.assembler.has_main() {
             // What came before a turn is none of it, and not known after a restart.

@@ -66,6 +66,15 @@ fn tc_41_what_a_terminal_takes_for_itself_hides_no_secret(#[case] around: &str) 
 }
 
 #[rstest]
+#[case::link("\u{1b}]8;;{}\u{1b}\\here")]
+#[case::first_letter("\u{1b}[{}")]
+#[case::first_letter_of_one_byte("a\u{9b}{} b")]
+fn a_private_span_is_private_in_what_a_terminal_takes_for_itself(#[case] around: &str) {
+    let text = around.replace("{}", "<private>my street</private>");
+    assert!(!redact(&text).contains("street"), "{:?}", redact(&text));
+}
+
+#[rstest]
 #[case::colour("\u{1b}[31mworld\u{1b}[0m", false)]
 #[case::no_colour("\u{1b}[mworld", false)]
 #[case::cleared("\u{1b}[2Kworld", false)]
