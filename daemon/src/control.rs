@@ -8,6 +8,7 @@ mod came_from;
 mod explain;
 mod forget;
 mod import;
+mod late;
 mod listing;
 mod looking;
 mod recall;
@@ -33,13 +34,16 @@ pub(crate) use audit::audit;
 pub(crate) use explain::{explain, explain_now, explanations, recall_of};
 pub(crate) use forget::{forget, forget_preview, forget_target};
 pub(crate) use import::{NAMES as IMPORT_OUTCOMES, import};
+pub(crate) use late::{last_stored, late};
 pub(crate) use listing::{sessions, timeline};
 pub(crate) use looking::root_of;
 pub(crate) use recall::{Offline, in_scope};
-pub(crate) use search::{SearchSources, search, search_offline, to_embed};
+pub(crate) use search::{NOT_BY_MEANING, SearchSources, search, search_offline, to_embed};
 pub(crate) use show::{session, show};
 pub(crate) use stats::stats;
-pub(crate) use steering::{NewFact, may_remember, refuse_if_paused, remember, steer, steer_targets, steered};
+pub(crate) use steering::{
+    MOST_FACT_CHARS, NewFact, is_gone, may_remember, refuse_if_paused, refuse_nowhere, remember, steer, steer_targets, steered,
+};
 
 /// The counter of what [`include`] asked for: that all transcripts are read again, since what was written under an exclusion
 /// was passed over. Kept in the store, so that it is done though no daemon runs, or one is stopped meanwhile.

@@ -1,5 +1,7 @@
 //! What the daemon does for each request of the wire protocol.
 
+mod facts;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +19,7 @@ use serde_json::{Value, json};
 use crate::backups::{BackupError, Backups};
 use crate::causes::with_causes;
 use crate::clock;
-use crate::control::{self, ControlError, NewFact, SearchSources};
+use crate::control::{self, ControlError, SearchSources};
 use crate::conversations::LastAnswer;
 use crate::counts::Count;
 use crate::embedder::ModelState;
@@ -81,7 +83,7 @@ pub(crate) enum Unstored {
 
 /// Why a request was not done.
 #[derive(Debug, thiserror::Error)]
-enum Refusal {
+pub(crate) enum Refusal {
     #[error(transparent)]
     Control(#[from] ControlError),
     #[error(transparent)]
@@ -418,23 +420,6 @@ impl Operations {
         let mut value = forgotten?;
         followed?;
         value["caught_up"] = caught_up.into();
-        Ok(value)
-    }
-
-    async fn remember(&self, text: String, project: Option<String>) -> Result<Value, Refusal> {
-        let folders = Arc::clone(&self.recaller.folders);
-        // Git may be asked, which starts a process.
-        let fact = tokio::task::spawn_blocking(move || NewFact::new(&folders, &text, project.as_deref()))
-            .await
-            .map_err(|_| NoAnswer::Closed)??;
-        let (exclusions, asked) = (self.recaller.exclusions.clone(), fact.clone());
-        self.read(move |reader| control::may_remember(reader, &exclusions, &asked, clock::now()))
-            .await?;
-        let writer = &self.recaller.writer;
-        let value = writer
-            .call(move |writer| control::remember(writer, &fact, clock::now()))
-            .await??;
-        self.something_came();
         Ok(value)
     }
 

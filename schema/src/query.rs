@@ -19,6 +19,7 @@ mod bm25;
 mod episodes;
 mod explained;
 mod holdings;
+mod late;
 #[cfg(any(test, feature = "testing"))]
 mod nearest;
 mod neighbours;

@@ -131,6 +131,23 @@ fn remember_here(surroundings: &Surroundings, text: &str, project: Option<&str>)
     Ok(control::remember(&mut writer, &fact, clock::now())?)
 }
 
+/// What a fact would come to, as far as that can be told before it is stored. It is looked at here, daemon or not.
+///
+/// # Errors
+/// Where a daemon runs that has another memory; where it would not be remembered, or in a folder that is not there.
+pub(crate) fn would_remember(surroundings: &Surroundings, text: &str, project: Option<&str>) -> Result<Value, CliError> {
+    ask::daemon_of_this_memory(surroundings)?;
+    let exclusions = Exclusions::of_settings(&surroundings.config.transcripts.exclude);
+    let folders = Folders::new(Some(surroundings.home.clone()));
+    let fact = NewFact::new(&folders, text, project)?;
+    let reader = ask::reader(surroundings)?;
+    control::may_remember(&reader, &exclusions, &fact, clock::now())?;
+    if project.is_some_and(|folder| control::is_gone(&folders, folder)) {
+        control::refuse_nowhere(&reader, &fact)?;
+    }
+    Ok(fact.told())
+}
+
 /// Decides of single memories.
 ///
 /// # Errors

@@ -93,6 +93,9 @@ pub(crate) fn search(sources: &SearchSources<'_>, request: &SearchRequest) -> Re
     }))
 }
 
+/// How the refusal begins of what can be searched for by meaning alone, and can't.
+pub(crate) const NOT_BY_MEANING: &str = "it can't be searched by meaning now";
+
 /// By what is searched, and what that lacks of what was asked for.
 fn mode(asked: Asked, embedding: &Result<Embedding, Degradation>) -> Result<(SearchMode, Option<Degradation>), ControlError> {
     match (asked, embedding) {
@@ -101,7 +104,7 @@ fn mode(asked: Asked, embedding: &Result<Embedding, Degradation>) -> Result<(Sea
         (Asked::Hybrid, Err(degradation)) => Ok((SearchMode::Lexical, Some(*degradation))),
         (Asked::Semantic, Ok(_)) => Ok((SearchMode::Semantic, None)),
         (Asked::Semantic, Err(degradation)) => Err(ControlError::Unknown(format!(
-            "it can't be searched by meaning now ({degradation}); search by words, with the mode lexical"
+            "{NOT_BY_MEANING} ({degradation}); search by words, with the mode lexical"
         ))),
     }
 }

@@ -1,7 +1,7 @@
 //! What the user decides of single memories: facts are remembered, turns are muted and boosted. In go words and ids as a person gives
 //! them, out come rows changed and JSON that says of what. Whether a prompt is answered with something is decided in the processor.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use remembrancer_hooks::protocol::Steering as Asked;
 use remembrancer_processor::ingest::{redact, redact_folder};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{ControlError, date, find, first_line};
 use crate::exclusions::Exclusions;
-use crate::project::Folders;
+use crate::project::{Folders, LOOK_PATIENCE};
 
 /// Characters of a fact: about what a recollection has room for, and no more than the embedder reads of a text.
 pub(crate) const MOST_FACT_CHARS: usize = 2_000;
@@ -65,6 +65,15 @@ impl NewFact {
         })
     }
 
+    /// What it comes to, before it is stored.
+    pub(crate) fn told(&self) -> Value {
+        json!({
+            "redacted": self.redacted,
+            "project": self.cwd.is_some().then_some(&self.project.name),
+            "everywhere": self.cwd.is_none(),
+        })
+    }
+
     /// The folder that it is about, without secrets in its name.
     pub(crate) fn cwd(&self) -> Option<&str> {
         self.cwd.as_deref()
@@ -87,7 +96,7 @@ fn place(folders: &Folders, project: Option<&str>) -> Result<(Option<String>, Pr
     }
     let Some(identity) = folders.identify(folder).0 else {
         return Err(ControlError::Senseless(format!(
-            "{folder} is no project: name one by --project, or say --everywhere"
+            "{folder} is no project: name one, or say that it holds everywhere"
         )));
     };
     let names = ProjectNames {
@@ -96,6 +105,28 @@ fn place(folders: &Folders, project: Option<&str>) -> Result<(Option<String>, Pr
         root: Some(redact_folder(&identity.root.to_string_lossy()).into_owned()),
     };
     Ok((Some(redact_folder(folder).into_owned()), names))
+}
+
+/// Whether the file system says that there is no such folder.
+pub(crate) fn is_gone(folders: &Folders, folder: &str) -> bool {
+    let folder = PathBuf::from(folder);
+    folders.within(LOOK_PATIENCE, move || !folder.is_dir()) == Some(true)
+}
+
+/// Refuses a fact of a folder that is not there, unless something is remembered of its project: it would be recalled nowhere.
+///
+/// # Errors
+/// [`ControlError::Senseless`]; the store's error.
+pub(crate) fn refuse_nowhere(reader: &Reader, fact: &NewFact) -> Result<(), ControlError> {
+    let all = reader.projects()?;
+    let is_known = |root: &str| all.iter().any(|(_, _, known)| known.as_deref() == Some(root));
+    if fact.project.root.as_deref().is_some_and(is_known) {
+        return Ok(());
+    }
+    Err(ControlError::Senseless(format!(
+        "there is no folder {}, and nothing is remembered of it",
+        fact.cwd.as_deref().unwrap_or_default()
+    )))
 }
 
 /// Refuses to store anything while reading and recalling rest.
@@ -282,6 +313,28 @@ mod tests {
         assert!(NewFact::new(&folders(), &"é".repeat(MOST_FACT_CHARS), None).is_ok());
         assert!(why("x", Some("work/shop")).contains("whole path"));
         assert!(why("x", Some("/home/nobody")).contains("no project"));
+    }
+
+    #[test]
+    fn a_fact_of_a_folder_that_is_not_there_is_refused_unless_its_project_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let (there, gone) = (
+            folder.path().display().to_string(),
+            folder.path().join("gone").display().to_string(),
+        );
+        assert!(!is_gone(&folders(), &there) && is_gone(&folders(), &gone));
+        let path = folder.path().join("store/memory.db");
+        let mut writer = Writer::open(&path).unwrap();
+        let reader = Reader::open(&path).unwrap();
+        let fact = NewFact::new(&folders(), "x", Some(&gone)).expect("is one");
+        assert_eq!(
+            fact.told(),
+            json!({"redacted": false, "project": "gone", "everywhere": false})
+        );
+        let why = refuse_nowhere(&reader, &fact).expect_err("is refused").to_string();
+        assert!(why.contains(&gone), "{why}");
+        writer.remember("x", fact.cwd(), &fact.project, UnixMillis(1)).unwrap();
+        assert!(refuse_nowhere(&reader, &fact).is_ok());
     }
 
     #[test]

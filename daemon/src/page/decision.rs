@@ -1,6 +1,8 @@
 //! What a user can decide in the page: a name of an address or a form comes in, the decision and what takes it back go out. How each is
 //! worded stands with the views; what each does, with the routes.
 
+use serde_json::Value;
+
 /// What can be decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decision {
@@ -46,6 +48,18 @@ impl Decision {
     /// Whether it deletes.
     pub(super) fn forgets(self) -> bool {
         matches!(self, Self::Forget | Self::ForgetSession | Self::ForgetProject)
+    }
+
+    /// Whether `shown`, an episode as `show` tells of it, is as this leaves it.
+    pub(super) fn is_so(self, shown: &Value) -> bool {
+        match self {
+            Self::Mute => shown["muted"] == true,
+            Self::Unmute => shown["muted"] == false,
+            Self::Boost => shown["boosted"] == true,
+            Self::Unboost => shown["boosted"] == false,
+            // Nothing is left that could be shown.
+            Self::Forget | Self::ForgetSession | Self::ForgetProject => false,
+        }
     }
 
     /// What takes it back.

@@ -17,10 +17,13 @@ use axum::response::{IntoResponse, Response};
 use remembrancer_processor::Stopwatch;
 
 use super::html;
+use super::routes::MOST_PROMPT;
 use super::token::{Token, TokenFile, same};
 
-/// Bytes of a form at most: a prompt that is put is the longest, and a form writes a byte in three.
-pub(super) const MOST_BODY: usize = 64 * 1_024;
+/// Bytes of a form at most, but for the one that puts a prompt.
+const MOST_BODY: usize = 64 * 1_024;
+/// Bytes of the form that puts a prompt: a character has four at most, each of which a form writes in three.
+const MOST_PUT: usize = 12 * MOST_PROMPT + 16 * 1_024;
 /// How long a form may take to come.
 const BODY_PATIENCE: Duration = Duration::from_secs(10);
 /// How long an answer may take: as long as the longest command waits, and a little more.
@@ -95,6 +98,8 @@ pub(super) enum Refused {
     Host,
     /// Another site has the browser ask.
     Elsewhere,
+    /// Nothing says that this page asks, which is needed there.
+    Unsaid,
     /// It has no key, or an old one.
     NoKey,
     /// Its form was not made by this page.
@@ -109,7 +114,7 @@ impl Refused {
     fn status(self) -> StatusCode {
         match self {
             Self::Host => StatusCode::MISDIRECTED_REQUEST,
-            Self::Elsewhere | Self::NoFormKey => StatusCode::FORBIDDEN,
+            Self::Elsewhere | Self::Unsaid | Self::NoFormKey => StatusCode::FORBIDDEN,
             Self::NoKey => StatusCode::UNAUTHORIZED,
             Self::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
@@ -126,6 +131,11 @@ impl Refused {
                 "Another site asked",
                 "A page of another site had your browser ask this, which is refused. Open the address that `remembrancer serve` printed.",
             ),
+            Self::Unsaid => (
+                "Nothing says that this page asks",
+                "This is given to the page alone, and your browser does not say that the page asks for it (by `Origin` or \
+                 `Sec-Fetch-Site`). Go there by the links and forms of the page, in a browser of today.",
+            ),
             Self::NoKey => (
                 "No key",
                 "This page opens to the address that `remembrancer serve` printed, which holds a token. The token ends when that process \
@@ -138,7 +148,7 @@ impl Refused {
             ),
             Self::TooLong => (
                 "The form is too long",
-                "It has more than 64 KiB. Nothing was done; say it in fewer words.",
+                "It has more than a form of this page may have. Nothing was done; say it in fewer words.",
             ),
             Self::TooSlow => (
                 "It took too long",
@@ -152,7 +162,7 @@ impl IntoResponse for Refused {
     fn into_response(self) -> Response {
         let (title, text) = self.words();
         let document = match self {
-            Self::Host | Self::Elsewhere | Self::NoKey => html::outside(title, text),
+            Self::Host | Self::Elsewhere | Self::Unsaid | Self::NoKey => html::outside(title, text),
             // Who sent it has the key.
             Self::NoFormKey | Self::TooLong | Self::TooSlow => html::refused(title, text),
         };
@@ -267,6 +277,11 @@ fn view_of(uri: &Uri) -> String {
     uri.path().split('/').nth(2).unwrap_or_default().to_owned()
 }
 
+/// Bytes that a form may have that is sent to this address.
+pub(super) fn most_body(uri: &Uri) -> usize {
+    if view_of(uri) == "put" { MOST_PUT } else { MOST_BODY }
+}
+
 enum Admitted {
     To(Request),
     Answered(Response),
@@ -285,8 +300,10 @@ async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Refused> {
     let changes = request.method() != Method::GET && request.method() != Method::HEAD;
     // A stream is held open, and so is worth more to another site than a page that it may not read.
     let needs_ours = changes || uri.path().ends_with("/live");
-    if asker == Asker::Other || (needs_ours && asker != Asker::Ours) {
-        return Err(Refused::Elsewhere);
+    match asker {
+        Asker::Other => return Err(Refused::Elsewhere),
+        Asker::User | Asker::Unknown if needs_ours => return Err(Refused::Unsaid),
+        Asker::Ours | Asker::User | Asker::Unknown => {}
     }
     let token = guard.key(uri, headers)?;
     let (mut parts, body) = request.into_parts();
@@ -295,7 +312,7 @@ async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Refused> {
     if !changes {
         return Ok(Admitted::To(Request::from_parts(parts, body)));
     }
-    let whole = tokio::time::timeout(BODY_PATIENCE, to_bytes(body, MOST_BODY));
+    let whole = tokio::time::timeout(BODY_PATIENCE, to_bytes(body, most_body(&parts.uri)));
     let bytes = whole.await.map_err(|_| Refused::TooSlow)?.map_err(|_| Refused::TooLong)?;
     Ok(Admitted::To(Request::from_parts(parts, Body::from(bytes))))
 }

@@ -23,11 +23,11 @@ use serde_json::Value;
 use super::memory::{Failure, FailureKind};
 use crate::printable::on_one_line;
 
-pub(super) use decide::{changed_since, confirm, confirm_fact, decided, done, forgotten, remember};
+pub(super) use decide::{changed_since, confirm, confirm_fact, decided, done, forgotten, remember, remembered};
 pub(super) use episode::{episode, session};
 pub(super) use explanation::{explanation, recollections};
 pub(super) use health::health;
-pub(super) use lists::{arrivals, project, projects, sessions, timeline};
+pub(super) use lists::{arrivals, late, project, projects, sessions, timeline};
 pub(super) use put::{Put, put, put_now};
 pub(super) use search::{found, search};
 
@@ -144,6 +144,11 @@ impl Render for Said<'_> {
         // Writing to a string can't fail.
         Escaper::new(buffer).write_str(&on_one_line(self.0)).ok();
     }
+}
+
+/// The name of a link that others are called like: what is seen of it, and of what it is.
+fn labelled(seen: &str, of: &str) -> String {
+    format!("{seen}: {}", on_one_line(of))
 }
 
 /// The text of a member, empty where there is none.

@@ -1,4 +1,5 @@
-//! What arrives while somebody looks. Nothing goes in but who looks; an event goes out whenever the newest turn is another than before.
+//! What arrives while somebody looks. Nothing goes in but who looks; an event goes out whenever the newest turn is another than before, or
+//! something else was stored: its data is the place of that turn, its id the row up to which the store is filled.
 //! The store is looked at once for all who look, and not at all while nobody does.
 
 use std::convert::Infallible;
@@ -11,7 +12,7 @@ use remembrancer_hooks::protocol::{Request, TimelineRequest};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::memory::Memory;
+use super::memory::{Look, Memory};
 
 /// Streams at a time: a browser holds one for the tab that is looked at.
 const STREAMS: usize = 8;
@@ -22,18 +23,27 @@ const AFTER_FAILURE: Duration = Duration::from_secs(5);
 /// How often a stream says that it is there, by which one whose other end is gone is found.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
+/// How the store stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stored {
+    /// The place of the newest turn; empty where there is none.
+    newest: String,
+    /// The row that was stored last, of whatever time it tells.
+    last: i64,
+}
+
 /// Tells what arrives.
 #[derive(Clone)]
 pub(super) struct Arrivals {
     memory: Arc<Memory>,
-    newest: watch::Sender<Option<String>>,
+    stored: watch::Sender<Option<Stored>>,
     somebody_looks: Arc<Notify>,
     places: Arc<Semaphore>,
 }
 
 /// One that is told.
 struct Told {
-    newest: watch::Receiver<Option<String>>,
+    stored: watch::Receiver<Option<Stored>>,
     shutdown: CancellationToken,
     _place: OwnedSemaphorePermit,
 }
@@ -43,19 +53,19 @@ impl Arrivals {
     pub(super) fn new(memory: Arc<Memory>) -> Self {
         Self {
             memory,
-            newest: watch::Sender::new(None),
+            stored: watch::Sender::new(None),
             somebody_looks: Arc::default(),
             places: Arc::new(Semaphore::new(STREAMS)),
         }
     }
 
-    /// Looks at what is newest as long as somebody wants to know, until `shutdown`.
+    /// Looks at what is stored as long as somebody wants to know, until `shutdown`.
     pub(super) async fn watch(self, shutdown: CancellationToken) {
         let looking = async {
             loop {
-                if self.newest.receiver_count() == 0 {
+                if self.stored.receiver_count() == 0 {
                     // What came meanwhile is on the page that the next one loads.
-                    self.newest.send_replace(None);
+                    self.stored.send_replace(None);
                     self.somebody_looks.notified().await;
                 }
                 let pause = if self.look().await { LOOK } else { AFTER_FAILURE };
@@ -76,26 +86,32 @@ impl Arrivals {
         let Ok(answered) = self.memory.ask(Request::Timeline(request)).await else {
             return false;
         };
-        let newest = answered.value["turns"][0]["place"].as_str().unwrap_or_default().to_owned();
-        self.newest.send_if_modified(|known| {
-            let is_new = known.as_ref() != Some(&newest);
-            *known = Some(newest);
+        let Ok(last) = self.memory.look(Look::LastStored).await else {
+            return false;
+        };
+        let stored = Stored {
+            newest: answered.value["turns"][0]["place"].as_str().unwrap_or_default().to_owned(),
+            last: last.as_i64().unwrap_or_default(),
+        };
+        self.stored.send_if_modified(|known| {
+            let is_new = known.as_ref() != Some(&stored);
+            *known = Some(stored);
             is_new
         });
         true
     }
 
-    /// The events of one more that looks; none where too many do. The first names what is newest now.
+    /// The events of one more that looks; none where too many do. The first names what is newest and last now.
     pub(super) fn stream(
         &self,
         shutdown: CancellationToken,
     ) -> Option<Sse<impl Stream<Item = Result<Event, Infallible>> + use<>>> {
         let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
-        let mut newest = self.newest.subscribe();
-        newest.mark_changed();
+        let mut stored = self.stored.subscribe();
+        stored.mark_changed();
         self.somebody_looks.notify_one();
         let told = Told {
-            newest,
+            stored,
             shutdown,
             _place: place,
         };
@@ -104,13 +120,14 @@ impl Arrivals {
                 tokio::select! {
                     biased;
                     () = told.shutdown.cancelled() => return None,
-                    changed = told.newest.changed() => changed.ok()?,
+                    changed = told.stored.changed() => changed.ok()?,
                 }
                 // Nobody has looked yet.
-                let Some(place) = told.newest.borrow_and_update().clone() else {
+                let Some(Stored { newest, last }) = told.stored.borrow_and_update().clone() else {
                     continue;
                 };
-                return Some((Ok(Event::default().event("newest").data(place)), told));
+                let event = Event::default().event("newest").id(last.to_string()).data(newest);
+                return Some((Ok(event), told));
             }
         });
         Some(Sse::new(events).keep_alive(KeepAlive::new().interval(SIGN_OF_LIFE)))

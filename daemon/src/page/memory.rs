@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use remembrancer_hooks::clock::monotonic_ns;
 use remembrancer_hooks::hex;
-use remembrancer_hooks::protocol::{Answer, ForgetTarget, Reply, Request};
+use remembrancer_hooks::protocol::{Answer, ForgetTarget, Narrowing, Reply, Request};
 use remembrancer_schema::Reader;
 use serde_json::{Value, json};
 
+use crate::causes::with_causes;
 use crate::clock;
 use crate::control::{self, ControlError};
-use crate::operations::Operations;
+use crate::operations::{Operations, Refusal};
 
 /// What is read of the store itself, as its commands do.
 #[derive(Debug, Clone)]
@@ -25,6 +26,21 @@ pub(crate) enum Look {
     ForgetPreview(ForgetTarget),
     /// The turns of a session that stand around the turn of an episode.
     Around(String),
+    /// Up to which row the store is filled.
+    LastStored,
+    /// The turns that were stored lately and belong further back than a list begins.
+    Late(Late),
+}
+
+/// Which turns came late to a list.
+#[derive(Debug, Clone)]
+pub(crate) struct Late {
+    /// What the list is narrowed to.
+    pub narrowing: Narrowing,
+    /// The row that was the last one when it was looked before, and the last one now.
+    pub rows: (i64, i64),
+    /// The place of the newest turn of the list.
+    pub newest: String,
 }
 
 impl Look {
@@ -46,6 +62,8 @@ impl Look {
                 Ok(preview)
             }
             Self::Around(id) => control::around(reader, id),
+            Self::LastStored => control::last_stored(reader),
+            Self::Late(late) => control::late(reader, &late.narrowing, late.rows, &late.newest),
         }
     }
 }
@@ -106,6 +124,12 @@ impl Failure {
         self.hint = Some(hint.into());
         self
     }
+
+    /// The same, with what to do where nothing says that yet.
+    pub(crate) fn or_hint(mut self, hint: &str) -> Self {
+        self.hint.get_or_insert_with(|| hint.to_owned());
+        self
+    }
 }
 
 /// A process that asks a daemon, or reads the store where none runs. It blocks.
@@ -115,6 +139,12 @@ pub(crate) trait Asks: Send + Sync + 'static {
     /// # Errors
     /// [`Failure`].
     fn ask(&self, request: Request) -> Result<Answered, Failure>;
+
+    /// What a fact would come to, of the project of a folder or of all. Nothing is stored.
+    ///
+    /// # Errors
+    /// [`Failure`], where it would not be remembered.
+    fn would_remember(&self, text: &str, project: Option<&str>) -> Result<Value, Failure>;
 
     /// What `look` sees.
     ///
@@ -156,6 +186,20 @@ impl Memory {
         }
     }
 
+    /// What a fact would come to, of the project of a folder or of all. Nothing is stored.
+    ///
+    /// # Errors
+    /// [`Failure`], where it would not be remembered.
+    pub(super) async fn would_remember(&self, text: String, project: Option<String>) -> Result<Value, Failure> {
+        match self {
+            Self::Own(operations) => Ok(operations.would_remember(text, project).await?),
+            Self::Asked(asks) => {
+                let asks = Arc::clone(asks);
+                blocking(move || asks.would_remember(&text, project.as_deref())).await
+            }
+        }
+    }
+
     /// What `look` sees.
     ///
     /// # Errors
@@ -191,6 +235,15 @@ impl From<ControlError> for Failure {
             ControlError::Store(_) => FailureKind::Store,
             ControlError::File(_) | ControlError::Form(_) => FailureKind::Failed,
         };
-        Self::new(kind, crate::causes::with_causes(&error))
+        Self::new(kind, with_causes(&error))
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Control(error) => error.into(),
+            refusal => Self::new(FailureKind::Unavailable, with_causes(&refusal)),
+        }
     }
 }

@@ -4,6 +4,7 @@
 mod browse;
 mod decide;
 mod look;
+mod named;
 mod put;
 mod taken;
 
@@ -50,6 +51,7 @@ pub(super) fn router(house: House, shutdown: &CancellationToken) -> Router {
         .route("/{place}/", get(browse::timeline))
         .route("/{place}/timeline", get(browse::timeline))
         .route("/{place}/arrivals", get(browse::arrivals))
+        .route("/{place}/late", get(browse::late))
         .route("/{place}/live", get(live))
         .route("/{place}/search", get(browse::search))
         .route("/{place}/found", get(browse::found))
@@ -84,7 +86,7 @@ fn nowhere(request: Request) -> Ready<Response> {
     let message = format!("There is no view at {}.", request.uri().path());
     ready(
         Failure::new(FailureKind::Refused, message)
-            .with_hint("the views are named above")
+            .with_hint("the links at the top of the page lead to every view")
             .into_response(),
     )
 }

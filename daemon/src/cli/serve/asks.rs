@@ -53,6 +53,12 @@ impl Asks for Asking {
         })
     }
 
+    fn would_remember(&self, text: &str, project: Option<&str>) -> Result<Value, Failure> {
+        let folder = |folder: &str| self.surroundings.as_in_transcripts(Path::new(folder));
+        let folder = project.map(folder).transpose()?;
+        Ok(acts::would_remember(&self.surroundings, text, folder.as_deref())?)
+    }
+
     fn look(&self, look: &Look) -> Result<Value, Failure> {
         // Half of a view from the daemon's memory and half from another would be neither.
         ask::daemon_of_this_memory(&self.surroundings)?;

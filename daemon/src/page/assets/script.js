@@ -41,12 +41,14 @@
     return fresh;
   };
 
-  // A piece of what arrived after a place, or of the newest where none is known; null where it can't be had.
-  const arrived = async (known) => {
-    const address = turns.dataset.arrivals;
-    const after = known ? `${address.includes("?") ? "&" : "?"}after=${encodeURIComponent(known)}` : "";
-    try { return await part(address + after); } catch { return null; }
+  // What an address gives that asks for more; null where it can't be had.
+  const askFor = async (address, more) => {
+    const query = new URLSearchParams(more).toString();
+    const mark = address.includes("?") ? "&" : "?";
+    try { return await part(query ? address + mark + query : address); } catch { return null; }
   };
+  // A piece of what arrived after a place, or of the newest where none is known.
+  const arrived = (known) => askFor(turns.dataset.arrivals, known ? { after: known } : {});
 
   const fetchArrivals = async (newest) => {
     const known = turns.dataset.newest;
@@ -65,8 +67,28 @@
     one("#more").hidden = !more;
     if (fresh === 0) return;
     one(".nothing")?.remove();
-    const asked = one("li .asked", turns)?.textContent ?? "";
-    say(fresh === 1 ? `A new turn: ${asked}` : `${fresh} new turns`);
+    const first = one("li .asked", turns)?.textContent ?? "";
+    say(fresh === 1 ? `A new turn: ${first}` : `${fresh} new turns`);
+  };
+
+  // What was stored since and belongs further back than the newest: its place may be on another page, so that it is told of. It is said
+  // once; how many there are by now stands in the page.
+  let late = 0;
+  const fetchLate = async (stored) => {
+    const { late: address, stored: known, newest } = turns.dataset;
+    if (!stored || stored === known || !newest) return;
+    const nodes = await askFor(address, { from: known, to: stored, newest });
+    const told = nodes?.find((node) => node.matches?.("[data-late]"));
+    if (!told) return;
+    turns.dataset.stored = stored;
+    const fresh = told.dataset.late.split(" ").filter((id) => id && !document.getElementById(`turn-${id}`));
+    if (fresh.length === 0) return;
+    late += fresh.length;
+    const more = told.dataset.more ? "More than " : "";
+    const line = one("#late");
+    one("span", line).textContent = late === 1 ? "1 older turn was added." : `${more}${late} older turns were added.`;
+    if (line.hidden) say(one("span", line).textContent);
+    line.hidden = false;
   };
 
   let arriving = Promise.resolve();
@@ -75,7 +97,7 @@
     source = new EventSource("live");
     source.addEventListener("open", () => { one("#live").hidden = false; });
     source.addEventListener("newest", (event) => {
-      arriving = arriving.then(() => fetchArrivals(event.data)).catch(() => {});
+      arriving = arriving.then(() => fetchArrivals(event.data)).then(() => fetchLate(event.lastEventId)).catch(() => {});
     });
     source.addEventListener("error", () => { one("#live").hidden = true; });
   };

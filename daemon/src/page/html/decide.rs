@@ -59,6 +59,17 @@ impl Decision {
         }
     }
 
+    /// What is said where it was so already, as the command says it.
+    fn as_before(self) -> &'static str {
+        match self {
+            Self::Mute => "Muted, as before: it is never recalled.",
+            Self::Unmute => "Not muted, as before: it may be recalled.",
+            Self::Boost => "Boosted, as before: it counts as important.",
+            Self::Unboost => "Not boosted, as before: it is as important as the rules say.",
+            Self::Forget | Self::ForgetSession | Self::ForgetProject => "Forgotten, as before.",
+        }
+    }
+
     /// What is said once it is done.
     fn done(self) -> &'static str {
         match self {
@@ -80,7 +91,6 @@ pub(in crate::page) fn confirm(decision: Decision, id: &str, preview: &Value, ke
         h1 { (decision.question()) }
         div.confirm {
             h2 { "What it is" }
-            @if turns == 0 { p { "Nothing of that name is stored." } }
             ul.what {
                 @for turn in &newest {
                     li {
@@ -130,13 +140,22 @@ fn back(decision: Decision, id: &str) -> String {
     }
 }
 
-/// What was just done to `id`, with a form that takes it back.
-pub(in crate::page) fn done(decision: Decision, id: Option<&str>, key: &str) -> Markup {
+/// What was just done to `id`, with a form that takes it back, or that it was so already.
+pub(in crate::page) fn done(decision: Decision, as_before: bool, id: &str, key: &str) -> Markup {
+    let undo = decision.undone_by().filter(|_| !as_before && is_plain(id));
     html! {
-        p { (decision.done()) }
-        @if let (Some(undo), Some(id)) = (decision.undone_by(), id.filter(|id| is_plain(id))) {
+        p { @if as_before { (decision.as_before()) } @else { (decision.done()) } }
+        @if let Some(undo) = undo {
             form method="post" action="decide" { (hidden(undo, id, key)) button data-key="u" { "Undo" } }
         }
+    }
+}
+
+/// That a fact was remembered, or was before, as the command says it.
+pub(in crate::page) fn remembered(as_before: bool, redacted: bool) -> Markup {
+    html! {
+        p { @if as_before { "That was remembered before, as it stands here." } @else { "Remembered, as it stands here." } }
+        @if redacted { p { "What looks like a secret was taken out of it." } }
     }
 }
 
@@ -205,16 +224,17 @@ pub(in crate::page) fn remember(project: Option<&str>, key: &str) -> View {
         form.remember method="post" action="remember" {
             input type="hidden" name="key" value=(key);
             label { span { "Fact" } textarea name="text" rows="5" maxlength="2000" required {} }
-            label { span { "Project folder" } input name="project" value=[project] placeholder="/home/you/src/shop" autocomplete="off" spellcheck="false"; }
-            p.hint { "Without a folder it holds in all projects. At most 2,000 characters; what looks like a secret is taken out." }
+            label { span { "Project" } input name="project" value=[project] placeholder="name or folder" autocomplete="off" spellcheck="false"; }
+            p.hint { "Without a project it holds in all. At most 2,000 characters; what looks like a secret is taken out." }
             div.does { button { "Go on…" } }
         }
     };
     View::new(Section::Decisions, "Remember a fact", body)
 }
 
-/// Asks whether that is to be remembered. `spelled` is the whole of it, as the form sends it back.
-pub(in crate::page) fn confirm_fact(text: &str, project: Option<&str>, spelled: &str, key: &str) -> View {
+/// Asks whether that is to be remembered, of the project of this name and folder or of all. `spelled` is the whole of it, as the form
+/// sends it back.
+pub(in crate::page) fn confirm_fact(text: &str, project: Option<(&str, &str)>, spelled: &str, key: &str) -> View {
     let body = html! {
         h1 { "Remember this?" }
         div.confirm {
@@ -223,7 +243,10 @@ pub(in crate::page) fn confirm_fact(text: &str, project: Option<&str>, spelled: 
             h2 { "What happens" }
             ul {
                 li { "It is kept as a memory of its own, "
-                    @match project { Some(project) => { "about the project of " span.path { (Said(project)) } }, None => "in all projects" }
+                    @match project {
+                        Some((name, folder)) => { "about the project " (Said(name)) " (" span.path { (Said(folder)) } ")" },
+                        None => "in all projects",
+                    }
                     ", and counts as important." }
                 li { "It outlives the database. To say the same twice is to say it once. Forgetting it takes it out again." }
                 li { "What looks like a secret is taken out before it is stored." }
@@ -269,12 +292,15 @@ mod tests {
 
     #[test]
     fn what_was_done_can_be_undone_where_it_can() {
+        let muted = done(Decision::Mute, false, "2b3c49c9", "abc").into_string();
+        assert!(muted.contains("value=\"unmute\"") && !muted.contains("as before"), "{muted}");
+        let again = done(Decision::Mute, true, "2b3c49c9", "abc").into_string();
+        assert!(again.contains("as before") && !again.contains("form"), "{again}");
         assert!(
-            done(Decision::Mute, Some("2b3c49c9"), "abc")
+            !done(Decision::Forget, false, "2b3c49c9", "abc")
                 .into_string()
-                .contains("value=\"unmute\"")
+                .contains("form")
         );
-        assert!(!done(Decision::Forget, Some("2b3c49c9"), "abc").into_string().contains("form"));
     }
 
     #[test]
@@ -290,6 +316,13 @@ mod tests {
         ] {
             assert!(asked.contains(expected), "{expected}: {asked}");
         }
+        let of_project = confirm_fact("Cents", Some(("till", "/srv/<x>")), "{}", "abc")
+            .body
+            .into_string();
+        assert!(
+            of_project.contains("about the project till (") && of_project.contains("/srv/&lt;x&gt;"),
+            "{of_project}"
+        );
     }
 
     #[test]
@@ -308,7 +341,7 @@ mod tests {
 
     #[test]
     fn nothing_that_acts_is_sent_back_with_a_form() {
-        let undone = done(Decision::Mute, Some("2b3c\u{1b}"), "abc").into_string();
+        let undone = done(Decision::Mute, false, "2b3c\u{1b}", "abc").into_string();
         assert!(!undone.contains("form"), "{undone}");
     }
 }

@@ -32,11 +32,14 @@ pub(in crate::page) fn episode(episode: &Value, around: &Value) -> View {
             article.whole {
                 // The heading above is all that was asked, where that is one line.
                 @if title != member(episode, "prompt").trim() {
-                    h2 { "Asked" }
+                    h2 { @if is_fact(episode) { "Remembered" } @else { "Asked" } }
                     (text(member(episode, "prompt")))
                 }
-                h2 { "Answer" }
-                (answers(episode))
+                // A fact is all that was said.
+                @if !is_fact(episode) {
+                    h2 { "Answer" }
+                    (answers(episode))
+                }
                 (facets(&episode["facets"]))
             }
             aside.beside aria-label="Where it stands" {
@@ -46,6 +49,11 @@ pub(in crate::page) fn episode(episode: &Value, around: &Value) -> View {
         }
     };
     View::new(Section::Timeline, title, body)
+}
+
+/// Whether it is a fact that the user had remembered, which nothing answers.
+fn is_fact(episode: &Value) -> bool {
+    episode["remembered_on"].is_string()
 }
 
 /// What was asked, on a line.
@@ -71,7 +79,7 @@ fn states(episode: &Value) -> Markup {
             @if is("boosted") { span.flag.on { "boosted" } }
             @if is("hidden") { span.flag.on { "kept out by an exclusion" } }
             @if is("from_the_web") { span.flag.on { "made from web pages" } }
-            @if episode["remembered_on"].is_string() { span.flag { "a fact that you had remembered" } }
+            @if is_fact(episode) { span.flag { "a fact that you had remembered" } }
         }
     }
 }
@@ -268,6 +276,19 @@ mod tests {
             assert!(body.contains(expected), "{expected}: {body}");
         }
         assert!(!body.contains("Commands run"), "{body}");
+    }
+
+    #[test]
+    fn a_fact_waits_for_no_answer() {
+        let mut fact = shown();
+        fact["remembered_on"] = "2026-03-01".into();
+        fact["answer"] = "".into();
+        let body = episode(&fact, &json!({"turns": []})).body.into_string();
+        assert!(
+            body.contains("a fact that you had remembered") && !body.contains("answer"),
+            "{body}"
+        );
+        assert!(!body.contains("Answer") && body.contains("<h2>Remembered</h2>"), "{body}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::lists::of_project;
 use super::parts::{pager, table};
 use super::put::Put;
-use super::{Said, Section, View, chart, link, member, nothing, number, times};
+use super::{Said, Section, View, chart, labelled, link, member, nothing, number, times};
 use crate::explanation::{Candidate, Explanation, Gate, Known, Query, about_reason};
 
 /// The latest prompts; `older` is where the list goes on. On its first page, where the `key` of forms is given, a prompt can be put.
@@ -39,9 +39,12 @@ fn prompt_row(prompt: &Value) -> Markup {
         .filter_map(Value::as_str)
         .collect();
     let degraded = prompt["degradations"].as_array().map_or(0, Vec::len);
+    let unnamed = terms
+        .is_empty()
+        .then(|| labelled("(no words)", &times::told(member(prompt, "at"))));
     html! {
         li.turn {
-            a.asked href=(link("recollection", &[("id", member(prompt, "id"))])) data-item {
+            a.asked href=(link("recollection", &[("id", member(prompt, "id"))])) aria-label=[unnamed] data-item {
                 @if terms.is_empty() { em { "(no words)" } } @else { (Said(&terms.join(" "))) }
             }
             p.meta {
@@ -117,8 +120,9 @@ fn shown(explanation: &Explanation) -> Markup {
                         @if !candidate.words.is_empty() { p.words { "Words: " @for word in &candidate.words { mark { (Said(word)) } " " } } }
                         @if let Some(id) = &candidate.id {
                             div.does {
-                                a.act href=(link("decide", &[("act", "mute"), ("id", id)])) { "Mute…" }
-                                a.act href=(link("decide", &[("act", "boost"), ("id", id)])) { "Boost…" }
+                                @let asked = asked(candidate);
+                                a.act href=(link("decide", &[("act", "mute"), ("id", id)])) aria-label=(labelled("Mute…", asked)) { "Mute…" }
+                                a.act href=(link("decide", &[("act", "boost"), ("id", id)])) aria-label=(labelled("Boost…", asked)) { "Boost…" }
                             }
                         }
                     }
@@ -128,12 +132,13 @@ fn shown(explanation: &Explanation) -> Markup {
     }
 }
 
+fn asked(candidate: &Candidate) -> &str {
+    let asked = candidate.asked.as_deref().filter(|asked| !asked.is_empty());
+    asked.unwrap_or("(the question is not known)")
+}
+
 fn what(candidate: &Candidate, is_item: bool) -> Markup {
-    let asked = candidate
-        .asked
-        .as_deref()
-        .filter(|asked| !asked.is_empty())
-        .unwrap_or("(the question is not known)");
+    let asked = asked(candidate);
     html! {
         @match &candidate.id {
             Some(id) => a.asked href=(link("episode", &[("id", id)])) data-item[is_item] { (Said(asked)) },

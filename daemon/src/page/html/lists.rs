@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::asked::Narrowed;
 use super::parts::{figure, pager};
-use super::{Said, Section, View, counted, link, member, nothing, number, times};
+use super::{Said, Section, View, counted, labelled, link, member, nothing, number, times};
 use crate::printable::for_field;
 
 /// The turns of a reply, the newest first, as the page shows them.
@@ -37,7 +37,7 @@ fn row(turn: &Value) -> Markup {
                 (times::clock(member(turn, "at")))
                 (of_project(&turn["project"]))
                 span.agent { (Said(member(turn, "agent"))) }
-                a href=(session_link(id)) { "session" }
+                a href=(session_link(id)) aria-label=(labelled("session", &asked_line(turn))) { "session" }
                 (flags(turn))
             }
         }
@@ -47,6 +47,14 @@ fn row(turn: &Value) -> Markup {
 /// The session of a turn, at that turn: named by the turn's `id`, since several agents may have a session of one id.
 pub(super) fn session_link(id: &str) -> String {
     format!("{}#turn-{id}", link("session", &[("id", id)]))
+}
+
+/// The same in plain words, for the name of a link.
+fn asked_line(turn: &Value) -> String {
+    match member(turn, "asked") {
+        "" => format!("the turn of {}", times::told(member(turn, "at"))),
+        asked => asked.to_owned(),
+    }
 }
 
 /// What was asked, or what came of it where nothing was.
@@ -113,10 +121,13 @@ fn page_link(view: &str, narrowed: &Narrowed, name: &'static str, place: &Value)
     Some(link(view, &asked))
 }
 
-/// The timeline. With `live`, what arrives is put on top of it by the script.
-pub(in crate::page) fn timeline(found: &Value, narrowed: &Narrowed, live: bool) -> View {
+/// The timeline. Where it begins with the newest, `last` is the row up to which the store was filled: what arrives after that is put on
+/// top by the script, or told of where it belongs further back.
+pub(in crate::page) fn timeline(found: &Value, narrowed: &Narrowed, last: Option<i64>) -> View {
+    let live = last.is_some();
     let turns = newest_first(found);
-    let asked = link("arrivals", &narrowed.pairs());
+    let again = link("timeline", &narrowed.pairs());
+    let (asked, late) = (link("arrivals", &narrowed.pairs()), link("late", &narrowed.pairs()));
     let (newer, older) = (
         page_link("timeline", narrowed, "after", &found["newer"]),
         page_link("timeline", narrowed, "before", &found["older"]),
@@ -128,9 +139,11 @@ pub(in crate::page) fn timeline(found: &Value, narrowed: &Narrowed, live: bool) 
         }
         (narrow("timeline", narrowed))
         @if live {
-            p.aside #more hidden { "More has arrived than stands here. " a href=(link("timeline", &narrowed.pairs())) { "Load the page anew" } }
+            p.aside #more hidden { "More has arrived than stands here. " a href=(again) { "Load the page anew" } }
+            p.aside #late hidden { span {} " " a href=(again) { "Load the page anew" } }
         }
-        div #turns data-arrivals=[live.then_some(&asked)] data-newest=(turns.first().map_or("", |turn| member(turn, "place"))) {
+        div #turns data-arrivals=[live.then_some(&asked)] data-late=[live.then_some(&late)] data-stored=[last]
+            data-newest=(turns.first().map_or("", |turn| member(turn, "place"))) {
             (days(&turns))
         }
         @if turns.is_empty() { (nothing_there(narrowed, "turns")) }
@@ -169,6 +182,17 @@ pub(in crate::page) fn arrivals(found: &Value, is_of_nothing: bool) -> Markup {
         (days(&turns))
         div hidden data-until=(turns.first().map_or("", |turn| member(turn, "place"))) data-more=[more] {}
     }
+}
+
+/// The turns that were stored since the page was loaded and belong further back, for the script to tell of those that do not stand in it.
+pub(in crate::page) fn late(found: &Value) -> Markup {
+    let ids: Vec<&str> = found["turns"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    html! { div hidden data-late=(ids.join(" ")) data-more=[(found["more"] == true).then_some("more")] {} }
 }
 
 /// The sessions, the one last at work first.
@@ -297,12 +321,16 @@ mod tests {
     fn turns_stand_by_day_the_newest_first() {
         let found = json!({"turns": [turn("a", "2026-03-01T12:00:00Z"), turn("b", "2026-03-03T12:00:00Z"), turn("c", "2026-03-03T12:01:00Z")],
             "older": "9-9", "newer": null});
-        let shown = timeline(&found, &Narrowed::default(), true).body.into_string();
+        let shown = timeline(&found, &Narrowed::default(), Some(7)).body.into_string();
         let place = |what: &str| shown.find(what).unwrap_or_else(|| panic!("{what}: {shown}"));
         assert!(place("turn-c") < place("turn-b") && place("turn-b") < place("turn-a"));
         assert_eq!(shown.matches("<h2").count(), 2);
         assert!(shown.contains("timeline?before=9-9") && !shown.contains("after="), "{shown}");
         assert!(shown.contains("data-newest=\"1-c\"") && shown.contains("why &lt;b&gt;?"));
+        assert!(
+            shown.contains("data-stored=\"7\"") && shown.contains("id=\"late\" hidden"),
+            "{shown}"
+        );
     }
 
     #[test]
@@ -312,10 +340,10 @@ mod tests {
             ..Narrowed::default()
         };
         let found = json!({"turns": [], "older": null, "newer": "5-5"});
-        let shown = timeline(&found, &narrowed, false).body.into_string();
+        let shown = timeline(&found, &narrowed, None).body.into_string();
         assert!(shown.contains("timeline?project=a%20b&amp;after=5-5"), "{shown}");
         assert!(
-            shown.contains("There are no such turns.") && !shown.contains("data-arrivals"),
+            shown.contains("There are no such turns.") && !shown.contains("data-arrivals") && !shown.contains("data-stored"),
             "{shown}"
         );
     }
@@ -338,6 +366,27 @@ mod tests {
     }
 
     #[test]
+    fn what_came_late_is_named_for_the_script() {
+        let told = late(&json!({"turns": ["2b3c49c9", "11111111"], "more": false})).into_string();
+        assert_eq!(told, "<div hidden data-late=\"2b3c49c9 11111111\"></div>");
+        let more = late(&json!({"turns": ["2b3c49c9"], "more": true})).into_string();
+        assert!(more.contains("data-more=\"more\""), "{more}");
+    }
+
+    #[test]
+    fn links_of_one_name_say_of_which_turn_they_are() {
+        let mut nothing_asked = turn("a", "2026-03-01T12:00:00Z");
+        nothing_asked["asked"] = "".into();
+        let shown = row(&turn("b", "2026-03-03T12:00:00Z")).into_string();
+        assert!(
+            shown.contains("aria-label=\"session: why &lt;b&gt;?\">session</a>"),
+            "{shown}"
+        );
+        let shown = row(&nothing_asked).into_string();
+        assert!(shown.contains("aria-label=\"session: the turn of 1 Mar 2026, "), "{shown}");
+    }
+
+    #[test]
     fn fields_hold_nothing_that_acts() {
         let narrowed = Narrowed {
             project: Some("a\u{1b}[2J\nb\u{202e}".to_owned()),
@@ -350,7 +399,7 @@ mod tests {
     #[test]
     fn an_empty_memory_says_what_to_do() {
         let found = json!({"turns": [], "older": null, "newer": null});
-        let shown = timeline(&found, &Narrowed::default(), true).body.into_string();
+        let shown = timeline(&found, &Narrowed::default(), Some(0)).body.into_string();
         assert!(
             shown.contains("Nothing is remembered yet.") && shown.contains("remembrancer install"),
             "{shown}"

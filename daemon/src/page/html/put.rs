@@ -3,8 +3,8 @@
 
 use maud::{Markup, html};
 
-use super::{Section, View, explanation};
-use crate::explanation::Explanation;
+use super::{Said, Section, View, explanation};
+use crate::explanation::{Explanation, Known};
 use crate::page::routes::MOST_PROMPT;
 use crate::printable::{for_field, for_lines};
 
@@ -33,7 +33,15 @@ pub(in crate::page) fn put(key: &str) -> View {
 /// What the prompt came to, and below it the form with what was put.
 pub(in crate::page) fn put_now(explained: &Explanation, put: &Put, key: &str) -> View {
     let mut view = explanation(explained);
+    // What was named and is no project of the memory's must not look as if it had been looked at.
+    let unknown = put
+        .project
+        .as_deref()
+        .filter(|_| explained.known != Known::NotSearched && explained.prompt.project.is_none());
     view.body = html! {
+        @if let Some(named) = unknown {
+            p.aside { (Said(named)) " is no project of which anything is remembered: the prompt was put as in none." }
+        }
         (view.body)
         h2 { "Put it in other words" }
         (form(put, key))
@@ -92,6 +100,30 @@ mod tests {
             "method=\"post\"",
         ] {
             assert!(body.contains(expected), "{expected}: {body}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_no_project_is_said_to_be_none() {
+        let put = Put {
+            project: Some("/gone/<x>".to_owned()),
+            ..Put::default()
+        };
+        let told = |project: Option<&str>, known: Known| {
+            let explained = Explanation {
+                prompt: Prompt {
+                    project: project.map(str::to_owned),
+                    ..Prompt::default()
+                },
+                known,
+                ..Explanation::default()
+            };
+            put_now(&explained, &put, "abc").body.into_string()
+        };
+        let unknown = told(None, Known::Whole);
+        assert!(unknown.contains("/gone/&lt;x&gt; is no project"), "{unknown}");
+        for told in [told(Some("gone"), Known::Whole), told(None, Known::NotSearched)] {
+            assert!(!told.contains("is no project"), "{told}");
         }
     }
 

@@ -6,6 +6,9 @@ use maud::{Markup, html};
 
 use super::Said;
 
+/// How day and time are written.
+const MOMENT: &str = "%-d %b %Y, %H:%M";
+
 fn local(at: &str) -> Option<Zoned> {
     at.parse::<Timestamp>().ok().map(|at| at.to_zoned(TimeZone::system()))
 }
@@ -27,12 +30,20 @@ pub(super) fn clock(at: &str) -> Markup {
 
 /// Day and time.
 pub(super) fn moment(at: &str) -> Markup {
-    time(at, "%-d %b %Y, %H:%M")
+    time(at, MOMENT)
+}
+
+/// Day and time, in plain words.
+pub(super) fn told(at: &str) -> String {
+    formed(at, MOMENT)
+}
+
+fn formed(at: &str, form: &str) -> String {
+    local(at).map_or_else(|| at.to_owned(), |at| at.strftime(form).to_string())
 }
 
 fn time(at: &str, form: &str) -> Markup {
-    let told = local(at).map_or_else(|| at.to_owned(), |at| at.strftime(form).to_string());
-    html! { time datetime=(at) { (Said(&told)) } }
+    html! { time datetime=(at) { (Said(&formed(at, form))) } }
 }
 
 /// How long something took, in milliseconds.
@@ -56,7 +67,8 @@ mod tests {
             told.starts_with("<time datetime=\"2026-03-01T12:00:00Z\">") && told.contains("2026, "),
             "{told}"
         );
-        assert_eq!(day("then"), "then");
+        assert!(told.contains(&super::told("2026-03-01T12:00:00Z")), "{told}");
+        assert_eq!((day("then"), super::told("then")), ("then".to_owned(), "then".to_owned()));
         assert_eq!((millis(1_250), millis(240_000)), ("1.2 ms".to_owned(), "240 ms".to_owned()));
     }
 }

@@ -9,9 +9,10 @@ use serde_json::Value;
 
 use super::House;
 use super::taken::InAddress;
+use crate::control::NOT_BY_MEANING;
 use crate::page::asked::{Narrowed, mode, text};
 use crate::page::html::{self, View};
-use crate::page::memory::{Failure, FailureKind, Look};
+use crate::page::memory::{Failure, FailureKind, Late, Look};
 
 /// Turns on a page.
 const TURNS: u32 = 50;
@@ -37,15 +38,22 @@ pub(super) struct Timeline {
 
 pub(super) async fn timeline(State(house): State<House>, InAddress(asked): InAddress<Timeline>) -> Result<View, Failure> {
     let is_newest = asked.before.is_none() && asked.after.is_none();
+    let narrowing = asked.narrowed.narrowing()?;
+    // Before the turns are read: what is stored in between is asked for again, and known by its id.
+    let last = if is_newest {
+        house.memory.look(Look::LastStored).await?.as_i64()
+    } else {
+        None
+    };
     let request = TimelineRequest {
-        narrowing: asked.narrowed.narrowing()?,
+        narrowing,
         limit: Some(TURNS),
         before: asked.before,
         after: asked.after,
         around: None,
     };
     let answered = house.memory.ask(Request::Timeline(request)).await?;
-    Ok(html::timeline(&answered.value, &asked.narrowed, is_newest).by(answered.has_daemon))
+    Ok(html::timeline(&answered.value, &asked.narrowed, last).by(answered.has_daemon))
 }
 
 pub(super) async fn arrivals(State(house): State<House>, InAddress(asked): InAddress<Timeline>) -> Result<Html<String>, Failure> {
@@ -58,6 +66,33 @@ pub(super) async fn arrivals(State(house): State<House>, InAddress(asked): InAdd
     };
     let answered = house.memory.ask(Request::Timeline(request)).await?;
     Ok(html::part(html::arrivals(&answered.value, is_of_nothing)))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct LateTurns {
+    #[serde(flatten)]
+    narrowed: Narrowed,
+    /// The row up to which was looked before, and the one up to which is looked now. Text, since a flattened address holds nothing else.
+    from: String,
+    to: String,
+    /// The place of the newest turn that stands in the page.
+    newest: String,
+}
+
+/// The turns that were stored since and belong further back, for the script to tell of.
+pub(super) async fn late(State(house): State<House>, InAddress(asked): InAddress<LateTurns>) -> Result<Html<String>, Failure> {
+    let row = |text: &str| text.parse::<i64>().map_err(|_| no_row(text));
+    let late = Late {
+        narrowing: asked.narrowed.narrowing()?,
+        rows: (row(&asked.from)?, row(&asked.to)?),
+        newest: asked.newest,
+    };
+    let found = house.memory.look(Look::Late(late)).await?;
+    Ok(html::part(html::late(&found)))
+}
+
+fn no_row(text: &str) -> Failure {
+    Failure::new(FailureKind::Senseless, format!("{text:?} is no number of a row.")).with_hint("load the timeline anew")
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -89,9 +124,20 @@ impl Search {
             limit: Some(RESULTS),
             offset,
         };
-        let answered = house.memory.ask(Request::Search(request)).await?;
+        let answered = house.memory.ask(Request::Search(request)).await.map_err(by_words)?;
         Ok(Some((answered.value, answered.has_daemon)))
     }
+}
+
+/// A search that can't go by meaning for now is not one for what is not there; what to choose instead is named as the form names it.
+fn by_words(failure: Failure) -> Failure {
+    if !failure.message.starts_with(NOT_BY_MEANING) {
+        return failure;
+    }
+    let why = failure.message.split(';').next().unwrap_or(NOT_BY_MEANING);
+    Failure::new(FailureKind::Unavailable, format!("{why}.")).with_hint(
+        "go back, and choose “Words” or “Words and meaning” under Narrow; a running daemon with a model searches by meaning",
+    )
 }
 
 fn no_number(text: &str) -> Failure {

@@ -8,9 +8,13 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use remembrancer_hooks::protocol::{ForgetTarget, Request, Steering};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::House;
+use super::look::REMEMBER;
+use super::named::folder_of;
 use super::taken::{InAddress, InForm, NotDone};
+use crate::control::MOST_FACT_CHARS;
 use crate::forgotten::Forgotten;
 use crate::page::asked::text;
 use crate::page::decision::Decision;
@@ -27,11 +31,10 @@ fn on_to(view: &str, asked: &[(&str, &str)]) -> Response {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Decisions {
+    /// The forgetting that was done. All else is told by the episode that it was done to, which shows whether it is so.
     #[serde(deserialize_with = "text")]
     done: Option<String>,
-    #[serde(deserialize_with = "text")]
-    id: Option<String>,
-    /// What a forgetting came to, where one was done: numbers alone, since addresses stay in histories.
+    /// What the forgetting came to: numbers alone, since addresses stay in histories.
     episodes: Option<u64>,
     bytes_left: bool,
     set_aside: u64,
@@ -57,11 +60,8 @@ pub(super) async fn decisions(
     let key = token.key_of_forms();
     let steered = house.memory.look(Look::Steered).await?;
     let decision = asked.done.as_deref().and_then(Decision::of);
-    let notice = decision.map(|decision| match asked.forgotten().filter(|_| decision.forgets()) {
-        Some(forgotten) => html::forgotten(forgotten),
-        None => html::done(decision, asked.id.as_deref(), &key),
-    });
-    Ok(html::decided(&steered, &key).after(notice))
+    let forgotten = decision.filter(|decision| decision.forgets()).and_then(|_| asked.forgotten());
+    Ok(html::decided(&steered, &key).after(forgotten.map(html::forgotten)))
 }
 
 /// Leads on to what a forgetting came to.
@@ -95,6 +95,13 @@ fn decision(name: &str) -> Result<Decision, Failure> {
 
 /// A name that a form can carry there and back unchanged. Others are the command line's, where nothing is sent twice.
 fn carried(id: &str) -> Result<(), Failure> {
+    if id.trim().is_empty() {
+        return Err(Failure::new(
+            FailureKind::Senseless,
+            "No episode, session or project is named of which it is to be decided.",
+        )
+        .with_hint("open one, and decide there"));
+    }
     if is_plain(id) {
         return Ok(());
     }
@@ -126,7 +133,18 @@ pub(super) async fn ask(
         .memory
         .look(Look::ForgetPreview(target(decision, asked.id.clone())))
         .await?;
+    something(&preview, &asked.id)?;
     Ok(html::confirm(decision, &asked.id, &preview, &token.key_of_forms()))
+}
+
+/// Refuses to ask whether nothing is to be forgotten, or to say that it was.
+fn something(preview: &Value, id: &str) -> Result<(), Failure> {
+    if preview["turns"] != 0 {
+        return Ok(());
+    }
+    let message = format!("Nothing is stored any more of what is named {id}, so that there is nothing to decide of it.");
+    Err(Failure::new(FailureKind::Refused, message)
+        .with_hint("the lists of sessions and projects have what there is; what comes later is remembered"))
 }
 
 #[derive(Debug, Deserialize)]
@@ -144,6 +162,7 @@ pub(super) async fn decide(
     InForm(sent): InForm<Decided>,
 ) -> Result<Response, NotDone> {
     let decision = decision(&sent.act)?;
+    carried(&sent.id)?;
     let how = match decision {
         Decision::Mute => Steering::Mute,
         Decision::Unmute => Steering::Unmute,
@@ -152,8 +171,8 @@ pub(super) async fn decide(
         Decision::Forget | Decision::ForgetSession | Decision::ForgetProject => {
             let target = target(decision, sent.id.clone());
             let preview = house.memory.look(Look::ForgetPreview(target.clone())).await?;
+            something(&preview, &sent.id)?;
             if preview["seen"] != sent.seen {
-                carried(&sent.id)?;
                 let again = html::confirm(decision, &sent.id, &preview, &token.key_of_forms());
                 return Ok(again.after(Some(html::changed_since())).into_response());
             }
@@ -163,8 +182,20 @@ pub(super) async fn decide(
         }
     };
     let ids = vec![sent.id.clone()];
-    house.memory.ask(Request::Steer { how, ids }).await?;
-    Ok(on_to("episode", &[("id", &sent.id), ("done", decision.name())]))
+    let done = house.memory.ask(Request::Steer { how, ids }).await?.value;
+    Ok(on_to_steered(decision, &sent.id, &done))
+}
+
+/// Leads on to the turn that was decided of, or, where it is not stored now, to what is decided still.
+fn on_to_steered(decision: Decision, id: &str, done: &Value) -> Response {
+    if done["turns"][0]["asked"].is_null() {
+        return on_to("decisions", &[]);
+    }
+    let mut asked = vec![("id", id), ("done", decision.name())];
+    if done["changed"] == 0 {
+        asked.push(("as_before", "true"));
+    }
+    on_to("episode", &asked)
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -194,6 +225,7 @@ pub(super) struct Said {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Spelled {
     text: String,
+    /// The folder of the project; none where it holds everywhere.
     project: Option<String>,
 }
 
@@ -217,20 +249,52 @@ pub(super) async fn remember(
     InForm(sent): InForm<Said>,
 ) -> Result<Response, NotDone> {
     if let Some(fact) = sent.fact {
-        let Spelled { text, project } = Spelled::read(&fact)?;
+        let fact = Spelled::read(&fact)?;
+        // What was asked about may be otherwise by now, or never was asked about.
+        would_remember(&house, &fact).await?;
+        let Spelled { text, project } = fact;
         let answered = house.memory.ask(Request::Remember { text, project }).await?;
-        let id = answered.value["id"].as_str().unwrap_or_default();
-        return Ok(on_to("episode", &[("id", id)]));
+        return Ok(on_to_remembered(&answered.value));
     }
     let text = sent.text.ok_or_else(|| {
         Failure::new(FailureKind::Senseless, "There is nothing in it to remember.").with_hint("go back, and say the fact")
     })?;
     let fact = Spelled {
         text,
-        project: sent.project,
+        project: folder_of(&house.memory, sent.project.as_deref()).await?,
     };
-    let asked = html::confirm_fact(&fact.text, fact.project.as_deref(), &fact.out()?, &token.key_of_forms());
+    let told = would_remember(&house, &fact).await?;
+    let project = told["project"].as_str().zip(fact.project.as_deref());
+    let asked = html::confirm_fact(&fact.text, project, &fact.out()?, &token.key_of_forms());
     Ok(asked.into_response())
+}
+
+/// What a fact would come to, so that nobody agrees to what is refused afterwards.
+async fn would_remember(house: &House, fact: &Spelled) -> Result<Value, Failure> {
+    let told = house.memory.would_remember(fact.text.clone(), fact.project.clone()).await;
+    told.map_err(|failure| refused(failure, &fact.text))
+}
+
+fn refused(mut failure: Failure, text: &str) -> Failure {
+    if failure.kind != FailureKind::Senseless {
+        return failure;
+    }
+    if text.replace("\r\n", "\n").trim().chars().count() > MOST_FACT_CHARS {
+        failure.kind = FailureKind::TooLong;
+    }
+    failure.or_hint("nothing was remembered; go back, and change what is said, or leave it")
+}
+
+/// Leads on to the fact that was remembered, which says what came of it.
+fn on_to_remembered(done: &Value) -> Response {
+    let mut asked = vec![("id", done["id"].as_str().unwrap_or_default()), ("done", REMEMBER)];
+    if done["new"] == false {
+        asked.push(("as_before", "true"));
+    }
+    if done["redacted"] == true {
+        asked.push(("redacted", "true"));
+    }
+    on_to("episode", &asked)
 }
 
 #[cfg(test)]
@@ -247,6 +311,28 @@ mod tests {
         assert!(is_plain(&spelled), "{spelled}");
         assert_eq!(Spelled::read(&spelled).unwrap(), said);
         assert!(Spelled::read("{\"text\":3}").is_err() && Spelled::read("said").is_err());
+    }
+
+    #[test]
+    fn what_is_too_long_and_what_is_wrong_are_told_apart_and_say_what_to_do() {
+        let senseless = || Failure::new(FailureKind::Senseless, "it is private");
+        let wrong = refused(senseless(), "short");
+        assert!(wrong.kind == FailureKind::Senseless && wrong.hint.is_some());
+        assert_eq!(refused(senseless(), &"é".repeat(2_001)).kind, FailureKind::TooLong);
+        let lines = "a\r\n".repeat(1_000);
+        assert_eq!(refused(senseless(), &lines).kind, FailureKind::Senseless);
+        let busy = Failure::new(FailureKind::Unavailable, "busy");
+        assert_eq!(refused(busy.clone(), ""), busy);
+    }
+
+    #[test]
+    fn nothing_is_decided_of_nothing() {
+        for nothing in ["", " "] {
+            assert_eq!(carried(nothing).unwrap_err().kind, FailureKind::Senseless);
+        }
+        assert!(something(&serde_json::json!({"turns": 1}), "s").is_ok());
+        let refused = something(&serde_json::json!({"turns": 0}), "s\u{1b}").unwrap_err();
+        assert_eq!(refused.kind, FailureKind::Refused);
     }
 
     #[test]

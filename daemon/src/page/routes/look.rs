@@ -1,6 +1,7 @@
 //! The views of one thing: an episode, a session, a prompt's recollections, and how the memory is.
 
 use axum::extract::{Extension, State};
+use maud::Markup;
 use remembrancer_hooks::protocol::{ExplainRequest, Request};
 use serde::Deserialize;
 use serde_json::Value;
@@ -22,9 +23,31 @@ const ALL_PROMPTS: u32 = 1_000;
 #[derive(Debug, Deserialize)]
 pub(super) struct Episode {
     id: String,
-    /// What was just done to it.
+    /// What was just done to it: told where it can be so, since whoever writes an address can write this.
     #[serde(default, deserialize_with = "text")]
     done: Option<String>,
+    /// Whether it was so already.
+    #[serde(default)]
+    as_before: bool,
+    /// Whether something that looks like a secret was taken out of it.
+    #[serde(default)]
+    redacted: bool,
+}
+
+/// What was done to a fact that was remembered.
+pub(super) const REMEMBER: &str = "remember";
+
+impl Episode {
+    /// What is said of what was done to `shown`.
+    fn notice(&self, shown: &Value, key: &str) -> Option<Markup> {
+        let done = self.done.as_deref()?;
+        if done == REMEMBER {
+            let is_fact = shown["remembered_on"].is_string();
+            return is_fact.then(|| html::remembered(self.as_before, self.redacted));
+        }
+        let decision = Decision::of(done).filter(|decision| decision.is_so(shown))?;
+        Some(html::done(decision, self.as_before, &self.id, key))
+    }
 }
 
 pub(super) async fn episode(
@@ -34,8 +57,7 @@ pub(super) async fn episode(
 ) -> Result<View, Failure> {
     let shown = house.memory.ask(Request::Show { id: asked.id.clone() }).await?;
     let around = house.memory.look(Look::Around(asked.id.clone())).await?;
-    let decision = asked.done.as_deref().and_then(Decision::of);
-    let notice = decision.map(|decision| html::done(decision, Some(&asked.id), &token.key_of_forms()));
+    let notice = asked.notice(&shown.value, &token.key_of_forms());
     Ok(html::episode(&shown.value, &around).by(shown.has_daemon).after(notice))
 }
 
@@ -52,6 +74,12 @@ pub(super) async fn session(State(house): State<House>, InAddress(asked): InAddr
         after: asked.after.clone(),
     };
     let answered = house.memory.ask(request).await?;
+    // A session's row outlives what was forgotten of it.
+    if asked.after.is_none() && answered.value["turns"].as_array().is_none_or(Vec::is_empty) {
+        let message = format!("No turn is stored of the session {}.", asked.id);
+        return Err(Failure::new(FailureKind::Refused, message)
+            .with_hint("Sessions lists those of which there are some; what was forgotten does not come back"));
+    }
     Ok(html::session(&answered.value, &asked.id, asked.after.as_deref()).by(answered.has_daemon))
 }
 
@@ -134,6 +162,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn only_what_can_be_so_is_said_to_be_done() {
+        let told = |done: &str, shown: &Value| {
+            let asked: Episode = serde_json::from_value(json!({"id": "2b3c49c9", "done": done})).unwrap();
+            asked.notice(shown, "abc").map(maud::PreEscaped::into_string)
+        };
+        let muted = json!({"muted": true, "boosted": false, "remembered_on": null});
+        assert!(told("mute", &muted).unwrap().contains("Muted"));
+        assert!(told("unboost", &muted).unwrap().contains("Unboosted"));
+        for done in ["unmute", "boost", "forget", "forget-session", "remember", "drop"] {
+            assert_eq!(told(done, &muted), None, "{done}");
+        }
+        let fact = json!({"muted": false, "boosted": false, "remembered_on": "2026-03-01"});
+        assert!(told("remember", &fact).unwrap().contains("Remembered"));
+    }
 
     #[test]
     fn prompts_are_paged_by_the_last_that_was_seen() {

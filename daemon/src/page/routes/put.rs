@@ -6,18 +6,20 @@ use std::future::{Ready, ready};
 use axum::extract::{Extension, State};
 use remembrancer_hooks::protocol::{ExplainRequest, Request};
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::House;
 use super::look::explained;
+use super::named::folder_of;
 use super::taken::{InForm, NotDone};
 use crate::page::asked::text;
 use crate::page::html::{self, Put, View};
-use crate::page::memory::{Failure, FailureKind, Look};
+use crate::page::memory::{Failure, FailureKind};
 use crate::page::token::Token;
 
-/// Characters of a prompt at most: in the letters of most, a form of so many is well below what a form may have.
+/// Characters of a prompt at most, an end of a line as one.
 pub(in crate::page) const MOST_PROMPT: usize = 16_000;
+/// Who asked, in the place of an agent.
+const AGENT: &str = "page";
 
 pub(super) fn ask(Extension(token): Extension<Token>) -> Ready<View> {
     ready(html::put(&token.key_of_forms()))
@@ -39,11 +41,7 @@ pub(super) async fn explain(
     InForm(said): InForm<Said>,
 ) -> Result<View, NotDone> {
     let prompt = bounded(said.prompt)?;
-    let cwd = match said.project.as_deref() {
-        None => None,
-        Some(folder) if folder.starts_with(['/', '~']) => Some(folder.to_owned()),
-        Some(name) => Some(folder_of(&house.memory.look(Look::Stats).await?, name)?),
-    };
+    let cwd = folder_of(&house.memory, said.project.as_deref()).await?;
     let everywhere = said.everywhere.is_some();
     let request = ExplainRequest {
         prompt: Some(prompt.clone()),
@@ -57,7 +55,9 @@ pub(super) async fn explain(
         project: said.project,
         everywhere,
     };
-    let view = html::put_now(&explained(answered.value)?, &put, &token.key_of_forms());
+    let mut explained = explained(answered.value)?;
+    AGENT.clone_into(&mut explained.prompt.agent);
+    let view = html::put_now(&explained, &put, &token.key_of_forms());
     Ok(view.by(answered.has_daemon))
 }
 
@@ -65,6 +65,8 @@ fn bounded(prompt: Option<String>) -> Result<String, Failure> {
     let prompt = prompt.ok_or_else(|| {
         Failure::new(FailureKind::Senseless, "There is no prompt in it.").with_hint("go back, and say what you would ask")
     })?;
+    // A form sends two characters for the end of a line; the field counts, and an agent sends, one.
+    let prompt = prompt.replace("\r\n", "\n");
     if prompt.chars().count() > MOST_PROMPT {
         let message = format!("A prompt that is put here has at most {MOST_PROMPT} characters.");
         return Err(Failure::new(FailureKind::TooLong, message).with_hint("`remembrancer explain` takes a longer one"));
@@ -72,44 +74,9 @@ fn bounded(prompt: Option<String>) -> Result<String, Failure> {
     Ok(prompt)
 }
 
-/// The folder of the project of this name, as `stats` lists them.
-fn folder_of(stats: &Value, name: &str) -> Result<String, Failure> {
-    let all = stats["by_project"].as_array().into_iter().flatten();
-    let mut folders = all
-        .filter(|project| project["project"] == name)
-        .filter_map(|project| project["root"].as_str());
-    match (folders.next(), folders.next()) {
-        (Some(folder), None) => Ok(folder.to_owned()),
-        (Some(_), Some(_)) => Err(
-            Failure::new(FailureKind::Senseless, format!("Several projects are called {name:?}."))
-                .with_hint("go back, and name its folder; Projects lists them"),
-        ),
-        (None, _) => Err(
-            Failure::new(FailureKind::Refused, format!("No project with a folder is called {name:?}."))
-                .with_hint("go back, and name it as Projects does, or its folder"),
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn a_project_is_found_by_its_name() {
-        let stats = json!({"by_project": [{"project": "shop", "root": "/src/shop"}, {"project": "till", "root": "/a/till"},
-            {"project": "till", "root": "/b/till"}, {"project": "loose", "root": null}, {"project": null, "root": null}]});
-        assert_eq!(folder_of(&stats, "shop").unwrap(), "/src/shop");
-        for (name, kind) in [
-            ("till", FailureKind::Senseless),
-            ("loose", FailureKind::Refused),
-            ("attic", FailureKind::Refused),
-        ] {
-            assert_eq!(folder_of(&stats, name).unwrap_err().kind, kind, "{name}");
-        }
-    }
 
     #[test]
     fn a_prompt_is_bounded() {
@@ -119,5 +86,7 @@ mod tests {
             FailureKind::TooLong
         );
         assert_eq!(bounded(None).unwrap_err().kind, FailureKind::Senseless);
+        let lines = "a\r\n".repeat(MOST_PROMPT / 2);
+        assert_eq!(bounded(Some(lines)).unwrap(), "a\n".repeat(MOST_PROMPT / 2));
     }
 }

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::page::guard::{MOST_BODY, Refused, check_form};
+use crate::page::guard::{Refused, check_form, most_body};
 use crate::page::memory::{Failure, FailureKind};
 use crate::page::token::Token;
 
@@ -75,7 +75,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequest<S> for InForm<T> {
         let (parts, body) = request.into_parts();
         let token = parts.extensions.get::<Token>().cloned().ok_or(Refused::NoKey)?;
         // The guard has taken in all of it already.
-        let bytes = to_bytes(body, MOST_BODY).await.map_err(|_| Refused::TooLong)?;
+        let bytes = to_bytes(body, most_body(&parts.uri)).await.map_err(|_| Refused::TooLong)?;
         let again = || Request::from_parts(parts.clone(), Body::from(bytes.clone()));
         // Of a form that is not ours no more is read, and no more is said.
         match Form::<Keyed>::from_request(again(), state).await {
