@@ -20,7 +20,7 @@ use crate::backups::Backups;
 use crate::changes::{Changes, Lookout};
 use crate::clock;
 use crate::codes::SharedCodes;
-use crate::config::{Config, PageServing, PageSettings};
+use crate::config::Config;
 use crate::control;
 use crate::conversations::Conversations;
 use crate::counts::Count;
@@ -33,7 +33,7 @@ use crate::ingest_task::{Ingest, IngestSetup};
 use crate::instructions::{Due, Refresher};
 use crate::mailbox::Mailbox;
 use crate::operations::Operations;
-use crate::page::{At, Memory, OF_DAEMON, Page};
+use crate::page_task::DaemonPage;
 use crate::politeness::Politeness;
 use crate::presence::Presence;
 use crate::progress::Progress;
@@ -140,8 +140,8 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
         "server",
         server::serve(listener, orders, Arc::clone(&operations), shutdown.clone()),
     );
-    if let Some(page) = page_of(wanted_page, &places, &operations).await {
-        tasks.spawn("page", finish(page.serve(shutdown)));
+    if let Some(page) = DaemonPage::wanted(wanted_page, places, Arc::clone(&operations)) {
+        tasks.spawn("page", finish(page.run(shutdown)));
     }
     drop(operations);
     tracing::info!(socket = %socket.path().display(), "ready");
@@ -161,26 +161,6 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     anyhow::ensure!(is_well, "a thread panicked; see the log above");
     tracing::info!("stopped");
     Ok(())
-}
-
-/// The page, where the settings want the daemon to serve it. Where that can't be, the daemon does without: prompts come first.
-async fn page_of(wanted: PageSettings, places: &Places, operations: &Arc<Operations>) -> Option<Page> {
-    let at = match wanted.serve {
-        PageServing::Off => return None,
-        PageServing::Socket => At::socket(&places.socket_candidates(), places.uid()),
-        PageServing::Port => At::port(wanted.port, false).await,
-    };
-    let made = at.and_then(|at| Page::new(at, Memory::Own(Arc::clone(operations)), &places.state_dir(), OF_DAEMON));
-    match made {
-        Ok(page) => {
-            tracing::info!(token = %page.token_file().display(), "the page is served; `remembrancer serve` tells its address");
-            Some(page)
-        }
-        Err(error) => {
-            tracing::warn!(%error, "the page can't be served; the daemon goes on without it");
-            None
-        }
-    }
 }
 
 /// The store, open, and what the parts begin from.

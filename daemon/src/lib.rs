@@ -43,6 +43,7 @@ mod mcp;
 mod mending;
 mod operations;
 mod page;
+mod page_task;
 mod paths;
 mod percentile;
 mod plural;

@@ -12,6 +12,7 @@ mod html;
 mod live;
 mod memory;
 mod patience;
+mod ports;
 mod routes;
 mod server;
 mod token;
@@ -24,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use html::leading_to;
 pub(crate) use memory::{Answered, Asks, Failure, FailureKind, Look, Memory};
+pub(crate) use ports::is_bad;
 pub(crate) use server::{At, SOCKET_ADDRESS, socket_paths};
 pub(crate) use token::{renew_all, said};
 

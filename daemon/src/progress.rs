@@ -39,6 +39,8 @@ pub(crate) enum Part {
     Recollections,
     /// Storing what the user decides.
     Store,
+    /// Serving the page, where the settings want it.
+    Page,
 }
 
 impl Part {
@@ -49,6 +51,7 @@ impl Part {
             Self::Embedding => "embedding",
             Self::Recollections => "recall",
             Self::Store => "store",
+            Self::Page => "page",
         }
     }
 
@@ -58,6 +61,9 @@ impl Part {
             Self::Ingest => "what is read can't be stored; it is tried again every 10 s, from where the store stands",
             Self::Embedding => "vectors can't be stored; it is tried again every 10 s",
             Self::Recollections => "recollection files can't be written; prompts are answered all the same",
+            Self::Page => {
+                "the page that `page.serve` wants can't be served: the daemon goes on without it, and tries again every 10 s"
+            }
             Self::Store => "what you decide can't be stored; only `pause` holds all the same, while the daemon runs",
         }
     }
@@ -69,6 +75,7 @@ impl Part {
             Self::Embedding => "vectors are stored again",
             Self::Recollections => "recollection files are written again",
             Self::Store => "what you decide is stored again",
+            Self::Page => "the page can be served now",
         }
     }
 }

@@ -56,6 +56,10 @@ fn what_is_asked_in_a_wrong_way_has_its_status() {
         ("GET", "search?q=x&mode=fuzzy", 400),
         ("GET", "decide?act=drop&id=ffffffff", 400),
         ("GET", "decide?act=forget&id=ffffffff", 404),
+        ("GET", "decide?act=forget-project&id=", 400),
+        ("GET", "decide?act=forget-session&id=+", 400),
+        ("GET", "late?from=1&to=2", 400),
+        ("GET", "late?from=1&to=many&newest=1-1", 400),
         ("HEAD", "timeline", 200),
     ] {
         let answer = key.ask(method, view, &["sec-fetch-site: same-origin"], "");
@@ -193,6 +197,15 @@ fn a_memory_is_muted_and_no_more_and_forgotten_for_good() {
     );
     assert_eq!(sandbox.json(&["mute", "--list"])["turns"][0]["id"], id.as_str());
     assert!(key.get("decisions").body.contains(&id));
+    // What is so already is so as before, and what an address says is believed where it is so.
+    let again = key.post("decide", &[("key", &secret), ("act", "mute"), ("id", &id)]);
+    let told = key.get(again.line("location")).body;
+    assert!(told.contains("Muted, as before") && !told.contains("Muted: "), "{told}");
+    for (done, words) in [("unmute", "Unmuted"), ("forget", "Forgotten"), ("remember", "Remembered")] {
+        let told = key.get(&format!("episode?id={id}&done={done}")).body;
+        assert!(!told.contains(words) && !told.contains("class=\"notice\""), "{done}: {told}");
+    }
+    assert!(!key.get("decisions?done=mute&id=ffffffff").body.contains("class=\"notice\""));
     assert!(decide("unmute", &id).contains("may be recalled again"));
     assert_eq!(sandbox.json(&["mute", "--list"])["turns"].as_array().unwrap().len(), 0);
     assert!(decide("boost", &id).contains("Boosted"));
@@ -228,6 +241,20 @@ fn a_memory_is_muted_and_no_more_and_forgotten_for_good() {
     assert_eq!(sandbox.episodes().len(), 3);
     decide("forget-session", "one");
     assert_eq!(sandbox.episodes().len(), 0);
+    // Nothing is left of it that could be looked at or forgotten, and nothing is asked of nothing.
+    let gone = key.get("session?id=one");
+    assert!(
+        gone.status == 404 && gone.body.contains("No turn is stored of the session one.") && !gone.body.contains("Forget the"),
+        "{}",
+        gone.body
+    );
+    let asked = key.get("decide?act=forget-session&id=one");
+    assert!(
+        asked.status == 404 && asked.body.contains("What to do") && !asked.body.contains("Forget for good"),
+        "{}",
+        asked.body
+    );
+    assert_eq!(key.post("decide", &sent).status, 404, "as who asked before it was gone");
     daemon.flush();
     assert!(key.get("timeline").body.contains("Nothing is remembered yet."));
 }
@@ -251,7 +278,15 @@ fn a_fact_is_remembered_once_it_is_confirmed() {
     let agreed = serde_json::json!({"text": fact, "project": null}).to_string();
     let done = key.post("remember", &[("key", &secret), ("fact", &agreed)]);
     assert_eq!(done.status, 303, "{}", done.body);
-    assert!(key.get(done.line("location")).body.contains("a fact that you had remembered"));
+    let shown = key.get(done.line("location")).body;
+    assert!(
+        shown.contains("a fact that you had remembered") && shown.contains("Remembered, as it stands here."),
+        "{shown}"
+    );
+    assert!(!shown.contains("answer is stored"), "nothing answers a fact: {shown}");
+    let again = key.post("remember", &[("key", &secret), ("fact", &agreed)]);
+    let shown = key.get(again.line("location")).body;
+    assert!(shown.contains("That was remembered before"), "{shown}");
     assert_eq!(sandbox.episodes().len(), 1);
     let refused = key.post(
         "remember",
@@ -260,8 +295,66 @@ fn a_fact_is_remembered_once_it_is_confirmed() {
             ("fact", "{\"text\":\"<private>x</private>\",\"project\":null}"),
         ],
     );
-    assert!(refused.status == 404 && refused.body.contains("private"), "{}", refused.body);
+    assert!(refused.status == 400 && refused.body.contains("private"), "{}", refused.body);
     assert_eq!(key.post("remember", &[("key", &secret), ("text", " ")]).status, 400);
+}
+
+#[test]
+fn nobody_is_asked_whether_to_remember_what_would_be_refused() {
+    let sandbox = sandbox!();
+    sandbox.transcript("one", "shop").topics(0..1);
+    let daemon = sandbox.start();
+    daemon.flush();
+    let served = sandbox.serve(&[]);
+    let key = served.key();
+    let secret = form_key(&key, "remember");
+    let (shop, gone) = (sandbox.project("shop"), format!("{}/gone", sandbox.home().display()));
+    let ask = |text: &str, project: &str| key.post("remember", &[("key", &secret), ("text", text), ("project", project)]);
+    let long = "é".repeat(2_001);
+    let refuses = || {
+        for (text, project, status, words) in [
+            ("Cents.", "till", 400, "No project with a folder is called"),
+            ("Cents.", "./shop", 400, "whole folder"),
+            ("Cents.", gone.as_str(), 400, "there is no folder"),
+            (long.as_str(), "", 413, "at most 2000 characters"),
+            ("It is <private>4711</private>.", "", 400, "private"),
+        ] {
+            let answer = ask(text, project);
+            assert_eq!(answer.status, status, "{project}: {}", answer.body);
+            assert!(
+                answer.body.contains(words) && answer.body.contains("What to do") && !answer.body.contains("Remember this?"),
+                "{words}: {}",
+                answer.body
+            );
+        }
+        for project in ["shop", shop.as_str(), ""] {
+            let answer = ask("Amounts are cents.", project);
+            assert_eq!(answer.status, 200, "{project}: {}", answer.body);
+            let about = if project.is_empty() {
+                "in all projects"
+            } else {
+                "about the project shop ("
+            };
+            assert!(
+                answer.body.contains(about) && answer.body.contains("Remember it"),
+                "{}",
+                answer.body
+            );
+        }
+    };
+    refuses();
+    assert_eq!(sandbox.episodes().len(), 1, "nothing is stored by asking");
+    assert!(sandbox.run(&["pause"]).status.success());
+    let paused = ask("Amounts are cents.", "");
+    assert!(
+        paused.status == 400 && paused.body.contains("it is paused"),
+        "{}",
+        paused.body
+    );
+    assert!(sandbox.run(&["resume"]).status.success());
+    // The same without a daemon.
+    daemon.stop(Signal::TERM);
+    refuses();
 }
 
 #[test]
@@ -296,9 +389,11 @@ fn it_works_without_a_daemon_and_when_one_comes_and_goes() {
     assert!(key.get("health").body.contains("data-state=\"off\""));
     let found = key.get(&format!("search?q={}", encoded(&topic(2).0))).body;
     assert!(found.contains("<mark>") && found.contains("words alone"), "{found}");
-    assert_eq!(
-        key.get(&format!("search?q={}&mode=semantic", encoded(&topic(2).0))).status,
-        404
+    let by_meaning = key.get(&format!("search?q={}&mode=semantic", encoded(&topic(2).0)));
+    assert!(
+        by_meaning.status == 503 && by_meaning.body.contains("choose “Words”") && !by_meaning.body.contains("lexical"),
+        "{}",
+        by_meaning.body
     );
     let id = sandbox.id_of(&topic(1).0);
     let secret = form_key(&key, &format!("decide?act=mute&id={id}"));
@@ -423,6 +518,20 @@ fn a_port_that_is_taken_keeps_no_prompt_waiting() {
         daemon.log().contains("the daemon goes on without it").then_some(())
     });
     daemon.recall("asks", &sandbox.project("shop"), &topic(0).0);
+    // Whoever looks is told that what the settings want is not so, and why.
+    let is_told = || {
+        let why = daemon.status()["health"]["why"].clone();
+        why.as_array().unwrap().iter().any(|why| why["part"] == "page")
+    };
+    assert!(is_told(), "{}", daemon.status());
+    for command in ["status", "doctor"] {
+        let said = String::from_utf8(sandbox.run(&[command]).stdout).unwrap();
+        let expected = format!("cannot listen at 127.0.0.1:{port}");
+        assert!(
+            said.contains("the page that `page.serve` wants can't be served") && said.contains(&expected),
+            "{said}"
+        );
+    }
     let refused = sandbox.run(&["serve"]);
     let said = String::from_utf8(refused.stderr).unwrap();
     assert!(
@@ -443,4 +552,12 @@ fn a_port_that_is_taken_keeps_no_prompt_waiting() {
     drop(other);
     let served = sandbox.serve(&["--port", &other_port]);
     assert_eq!(served.place, Place::Port(other_port.parse().unwrap()));
+    // The daemon tries again by itself.
+    drop(taken);
+    let token_file = sandbox.places().state_dir().join("page-daemon.token");
+    eventually("the page to be served after all", PATIENCE, || {
+        (token_file.exists() && !is_told()).then_some(())
+    });
+    let printed = String::from_utf8(sandbox.run(&["serve"]).stdout).unwrap();
+    assert!(printed.starts_with(&format!("http://127.0.0.1:{port}/?token=")), "{printed}");
 }

@@ -1,6 +1,8 @@
 //! What the page is asked and sent, by plain HTTP on the real binary: a prompt that is put, what is refused and in which words, what of
 //! the sender's own text comes back, and what arrived in great number.
 
+use std::io::BufRead;
+
 use remembrancer_tests::{Answer, Key, encoded, eventually, sandbox, topic};
 use rustix::process::Signal;
 
@@ -8,7 +10,7 @@ use crate::PATIENCE;
 use crate::page::{VIEWS, form_key};
 
 /// Views that need to be told of what.
-const FURTHER: [&str; 6] = ["found", "episode", "session", "project", "decide", "recollection"];
+const FURTHER: [&str; 7] = ["found", "late", "episode", "session", "project", "decide", "recollection"];
 
 /// Fails unless it is a whole page of ours with this status, which says `words` and is closed to script.
 fn is_our_page(answer: &Answer, status: u16, words: &str) {
@@ -58,9 +60,16 @@ fn a_prompt_that_is_put_is_explained_and_leaves_no_trace() {
             answer.body.contains(&id).then_some(answer.body)
         });
         assert_eq!(told.matches("<svg class=\"chart\"").count(), 2, "ranks and time: {told}");
-        for expected in ["would be reminded of", "Candidates, best first", "As a table", "xylophone"] {
+        for expected in [
+            "would be reminded of",
+            "Candidates, best first",
+            "As a table",
+            "xylophone",
+            " · page · ",
+        ] {
             assert!(told.contains(expected), "{expected}: {told}");
         }
+        assert!(!told.contains("is no project of which"), "{told}");
         let (_, title) = told.split_once("<title>").unwrap();
         assert!(
             !title.split("</title>").next().unwrap().contains("xylophone"),
@@ -80,6 +89,18 @@ fn a_prompt_that_is_put_is_explained_and_leaves_no_trace() {
         assert!(!log.contains("xylophone"), "{log}");
     }
 
+    // What is named and is no project is not passed over.
+    let nowhere = eventually("an answer in no project", PATIENCE, || {
+        let answer = put(&key, &[("prompt", &prompt), ("project", "/nowhere/at/all")]);
+        answer.body.contains("is no project").then_some(answer)
+    });
+    is_our_page(&nowhere, 200, "/nowhere/at/all is no project of which anything is remembered");
+
+    // Whatever the field takes is taken, in whatever letters: an end of a line counts once, and a form sends a letter in up to twelve.
+    for fits in ["é".repeat(15_990), "a\r\n".repeat(8_000), "😀".repeat(16_000)] {
+        is_our_page(&put(&key, &[("prompt", &fits)]), 200, "would be reminded of");
+    }
+    is_our_page(&put(&key, &[("prompt", &"😀".repeat(18_000))]), 413, "oo long");
     is_our_page(&put(&key, &[("prompt", " ")]), 400, "There is no prompt in it.");
     is_our_page(
         &put(&key, &[("prompt", &"x".repeat(16_001))]),
@@ -88,7 +109,7 @@ fn a_prompt_that_is_put_is_explained_and_leaves_no_trace() {
     );
     is_our_page(
         &put(&key, &[("prompt", "why?"), ("project", "attic")]),
-        404,
+        400,
         "called &quot;attic&quot;",
     );
     is_our_page(&key.post("put", &[("prompt", &prompt)]), 403, "The form is too old");
@@ -109,6 +130,11 @@ fn what_is_refused_is_refused_in_the_page_s_own_words() {
     let secret = form_key(&key, "remember");
     for (view, status, words) in [
         ("nowhere", 404, "There is no view at"),
+        (
+            "decide?act=forget-project&id=",
+            400,
+            "No episode, session or project is named",
+        ),
         ("episode", 400, "does not say &quot;id&quot;"),
         ("project", 400, "does not say &quot;name&quot;"),
         ("decide?act=mute", 400, "does not say &quot;id&quot;"),
@@ -228,6 +254,60 @@ fn nothing_that_acts_comes_back_of_what_is_sent() {
     is_quiet(&key.get(done.line("location")), "the fact");
 }
 
+/// The value of the first attribute of this name.
+fn attribute(body: &str, name: &str) -> Option<String> {
+    let (_, rest) = body.split_once(&format!("{name}=\""))?;
+    Some(rest.split('"').next().unwrap().to_owned())
+}
+
+#[test]
+fn what_is_stored_late_is_told_of_and_what_is_new_is_not_taken_for_it() {
+    let sandbox = sandbox!();
+    sandbox.transcript("one", "shop").on_day(2).topics(0..2);
+    let daemon = sandbox.start();
+    daemon.flush();
+    let served = sandbox.serve(&[]);
+    let key = served.key();
+    let timeline = key.get("timeline").body;
+    let (stored, newest) = (
+        attribute(&timeline, "data-stored").unwrap(),
+        attribute(&timeline, "data-newest").unwrap(),
+    );
+    assert!(
+        !key.get("timeline?after=1-1").body.contains("data-stored"),
+        "a page of the past"
+    );
+    // The stream says up to where the store is filled.
+    let mut events = key.live().unwrap();
+    let mut filled = || {
+        let mut line = String::new();
+        while !line.starts_with("id:") {
+            line.clear();
+            assert!(events.read_line(&mut line).unwrap() > 0, "the stream ended");
+        }
+        line["id:".len()..].trim().to_owned()
+    };
+    assert_eq!(filled(), stored);
+    sandbox.transcript("late", "shop").topics(2..4);
+    daemon.flush();
+    sandbox.transcript("new", "shop").on_day(3).topics(4..5);
+    daemon.flush();
+    assert_ne!(filled(), stored);
+    let late = |narrowed: &str| {
+        let told = key.get(&format!("late?{narrowed}from={stored}&to=999999&newest={newest}"));
+        assert_eq!(told.status, 200, "{}", told.body);
+        let ids = attribute(&told.body, "data-late").unwrap();
+        let mut ids: Vec<String> = ids.split_whitespace().map(str::to_owned).collect();
+        ids.sort();
+        ids
+    };
+    let mut expected = [sandbox.id_of(&topic(2).0), sandbox.id_of(&topic(3).0)];
+    expected.sort();
+    assert_eq!(late(""), expected);
+    assert_eq!(late("project=shop&"), expected);
+    assert!(late("agent=codex&").is_empty() && late("since=2026-08-20&").is_empty());
+}
+
 #[test]
 fn more_than_a_piece_that_arrived_at_once_comes_in_order_and_whole() {
     let sandbox = sandbox!();
@@ -237,10 +317,6 @@ fn more_than_a_piece_that_arrived_at_once_comes_in_order_and_whole() {
     daemon.flush();
     let served = sandbox.serve(&[]);
     let key = served.key();
-    let attribute = |body: &str, name: &str| {
-        let (_, rest) = body.split_once(&format!("{name}=\""))?;
-        Some(rest.split('"').next().unwrap().to_owned())
-    };
     let timeline = key.get("timeline").body;
     assert!(timeline.contains("id=\"more\" hidden"), "{timeline}");
     let mut known = attribute(&timeline, "data-newest").unwrap();

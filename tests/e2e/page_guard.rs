@@ -118,9 +118,18 @@ fn other_sites_are_refused_and_nothing_is_done_for_them() {
         let line = format!("sec-fetch-site: {site}");
         assert_eq!(key.ask("GET", "timeline", &[&line], "").status, status, "{site}");
     }
-    for site in ["cross-site", "none"] {
-        let line = format!("sec-fetch-site: {site}");
-        assert_eq!(key.ask("GET", "live", &[&line], "").status, 403, "{site}");
+    // Who asks and who does not say so are told apart.
+    for (lines, words) in [
+        (vec!["sec-fetch-site: cross-site"], "Another site asked"),
+        (vec!["sec-fetch-site: none"], "Nothing says that this page asks"),
+        (vec![], "Nothing says that this page asks"),
+    ] {
+        let answer = key.ask("GET", "live", &lines, "");
+        assert!(
+            answer.status == 403 && answer.body.contains(words),
+            "{lines:?}: {}",
+            answer.body
+        );
     }
     for host in ["evil.example", "127.0.0.1.evil.example:80", "127.0.0.1", "localhost"] {
         let request = key.request("GET", "timeline", &[], "").replace(&key.place.host(), host);

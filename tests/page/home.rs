@@ -32,7 +32,8 @@ const MORE: [(&str, &str); 13] = [
     ),
     (
         "Make the till remember the last customer's language.",
-        "It is stored beside the session and read before the first screen is drawn.\n\n```ts\nconst language = session.get(\"language\") ?? navigator.language;\n```",
+        // Wider than any telephone.
+        "It is stored beside the session and read before the first screen is drawn.\n\n```ts\nconst language = session.get(\"language\") ?? customer?.language ?? navigator.languages.find((language) => translations.has(language)) ?? fallback.language;\n```",
     ),
     (
         "Why is the refund button grey on Mondays?",

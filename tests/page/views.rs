@@ -39,6 +39,9 @@ pub(crate) fn views(sandbox: &Sandbox) -> Vec<String> {
     for view in ["episode?id=", "session?id=", "decide?act=mute&id=", "decide?act=forget&id="] {
         views.push(format!("{view}{id}"));
     }
+    // One with a line of code that is wider than a telephone.
+    let wide = sandbox.id_of("the last customer's language");
+    views.extend([format!("episode?id={wide}"), format!("session?id={wide}")]);
     views
 }
 
@@ -171,6 +174,86 @@ fn what_arrives_appears_and_is_said() {
 }
 
 #[test]
+fn what_is_focused_covers_nothing() {
+    browse(|browser| {
+        let sandbox = sandbox!();
+        let prompt = "Which of the lamps beside the counter is for the printer and which is for the scanner? ".repeat(5);
+        sandbox
+            .transcript("long", "till")
+            .turn(prompt.trim(), "The left one.")
+            .turn("Thanks!", "Yes.");
+        let daemon = sandbox.start();
+        daemon.flush();
+        let served = sandbox.serve(&[]);
+        enter(browser, &served.opening);
+        browser.size(375, 900);
+        browser.press("jj");
+        let focused =
+            browser.tell("return document.activeElement.matches('.asked:focus-visible') && document.activeElement.textContent");
+        assert!(
+            focused.as_str().is_some_and(|text| text.starts_with("Which of the lamps")),
+            "{focused}"
+        );
+        // How far its letters are painted below what follows it in its row: not at all.
+        let below = browser.tell(
+            "const asked = document.activeElement; const letters = document.createRange(); letters.selectNodeContents(asked);\
+             const shown = getComputedStyle(asked).overflowY === 'visible' ? letters : asked;\
+             const next = asked.nextElementSibling.getBoundingClientRect();\
+             return Math.max(...[...shown.getClientRects()].map((box) => box.bottom)) - next.top",
+        );
+        assert!(below.as_f64().is_some_and(|pixels| pixels <= 1.0), "{below}");
+    });
+}
+
+#[test]
+fn older_turns_that_are_stored_late_are_told_of() {
+    browse(|browser| {
+        let sandbox = sandbox!();
+        let _daemon = daemon_of_samples(&sandbox);
+        let served = sandbox.serve(&[]);
+        let mut newest = sandbox.transcript("now", "till").on_day(27);
+        newest.turn("Which lamp is for the printer?", "The left one.");
+        let inside = enter(browser, &served.opening);
+        browser.wait_for("the newest", || {
+            browser.text("#turns .asked").filter(|text| text.contains("lamp"))
+        });
+        browser.wait_for("the stream", || {
+            (browser.tell("return document.querySelector('#live').hidden") == false).then_some(())
+        });
+        // A transcript that was copied here, say, of long ago.
+        sandbox
+            .transcript("late", "till")
+            .turn("Where was the till before?", "By the door.")
+            .turn("And before that?", "Nowhere.");
+        let told = browser.wait_for("the line", || {
+            browser.text("#late").filter(|text| text.contains("2 older turns"))
+        });
+        assert!(
+            told.starts_with("2 older turns were added.") && told.contains("Load the page anew"),
+            "{told}"
+        );
+        let said = browser.tell("return document.querySelector('#said').textContent");
+        assert!(said.as_str().is_some_and(|said| said.contains("older turn")), "{said}");
+        check(browser, "the timeline after late turns");
+        // What arrives on top is put there, and is not late.
+        newest.turn("And the right one?", "For the scanner.");
+        browser.wait_for("the arrival", || {
+            browser.text("#turns .asked").filter(|text| text.contains("right one"))
+        });
+        assert!(browser.text("#late").unwrap().starts_with("2 older turns"));
+        browser.click("#late a");
+        browser.wait_for("the late turns", || {
+            browser
+                .text("#turns")
+                .filter(|text| text.contains("Where was the till before?"))
+        });
+        assert_eq!(browser.tell("return document.querySelector('#late').hidden"), true);
+        browser.goto(&format!("{inside}timeline?project=kiosk"));
+        assert!(!browser.text("#turns").unwrap().contains("Where was the till before?"));
+    });
+}
+
+#[test]
 fn many_turns_that_arrive_at_once_all_appear_in_order() {
     browse(|browser| {
         let sandbox = sandbox!();
@@ -193,6 +276,11 @@ fn many_turns_that_arrive_at_once_all_appear_in_order() {
         let expected: Vec<u64> = (0..230).rev().collect();
         assert_eq!(shown, serde_json::json!(expected));
         assert_eq!(browser.tell("return document.querySelector('#more').hidden"), true);
+        assert_eq!(
+            browser.tell("return document.querySelector('#late').hidden"),
+            true,
+            "none of them is late"
+        );
     });
 }
 

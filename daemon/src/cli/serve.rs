@@ -91,6 +91,9 @@ async fn serve(arguments: &ServeArguments, surroundings: Surroundings) -> Result
         let opened = At::port(wanted.port(), arguments.ipv6).await;
         opened.map_err(|error| wanted.refused(&error))?
     };
+    if let Some(warning) = wanted.warning().filter(|_| !arguments.socket) {
+        complain!("{warning}");
+    }
     let memory = Memory::Asked(Arc::new(Asking::new(surroundings)));
     let (name, socket) = (at.name(), at.socket_path().map(Path::to_owned));
     let page = Page::new(at, memory, &places.state_dir(), &name)?;
@@ -134,6 +137,20 @@ impl Wanted {
             Self::Free => None,
             Self::ByFlag(port) | Self::BySettings(port) => Some(port),
         }
+    }
+
+    /// What is wrong with a port that can be had: browsers open some for no page.
+    fn warning(self) -> Option<String> {
+        let (port, remedy) = match self {
+            Self::Free => return None,
+            Self::ByFlag(port) => (port, "choose another by `--port`, or 0 for one that is free"),
+            Self::BySettings(port) => (
+                port,
+                "choose another by `--port`, or by `page.port` of the settings, which names it",
+            ),
+        };
+        page::is_bad(port)
+            .then(|| format!("warning: browsers refuse to open the port {port}, which is that of another protocol: {remedy}"))
     }
 
     /// Why it can't be had, who named it, and what to do.
@@ -230,6 +247,17 @@ mod tests {
     #[case::free_before_setting(Some(0), Some(7_420), Wanted::Free)]
     fn the_flag_goes_before_the_setting(#[case] flag: Option<u16>, #[case] setting: Option<u16>, #[case] expected: Wanted) {
         assert_eq!(Wanted::of(flag, setting), expected);
+    }
+
+    #[rstest]
+    #[case::by_flag(Wanted::ByFlag(6_000), Some("by `--port`, or 0"))]
+    #[case::by_settings(Wanted::BySettings(6_000), Some("`page.port`"))]
+    #[case::opened(Wanted::ByFlag(7_420), None)]
+    #[case::free(Wanted::Free, None)]
+    fn a_port_that_browsers_refuse_is_warned_of(#[case] wanted: Wanted, #[case] remedy: Option<&str>) {
+        let warning = wanted.warning();
+        assert_eq!(warning.is_some(), remedy.is_some(), "{warning:?}");
+        assert!(warning.unwrap_or_default().contains(remedy.unwrap_or_default()));
     }
 
     #[rstest]

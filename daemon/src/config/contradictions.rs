@@ -1,6 +1,8 @@
-//! Settings that are valid and that make no sense together: told by `doctor`, and followed as they stand.
+//! Settings that are valid and that make no sense together, or come to nothing: told by `doctor` and `config check`, and followed as they
+//! stand.
 
-use super::{Config, Transcripts};
+use super::{Config, PageServing, Transcripts};
+use crate::page;
 
 impl Config {
     /// Each contradiction, with what to do. They are followed all the same: what leaves out goes before what adds.
@@ -38,6 +40,13 @@ impl Config {
                 "`transcripts.usual_folders` is false, and `transcripts.folders` names none: nothing is read".to_owned();
             found.push((contradiction, "name folders, or set it to true".to_owned()));
         }
+        if let Some(port) = self.page.port.filter(|port| page::is_bad(*port))
+            && self.page.serve != PageServing::Socket
+        {
+            let contradiction =
+                format!("`page.port` is {port}, which browsers refuse to open: the page could be served and not seen");
+            found.push((contradiction, "choose another port, such as 7420".to_owned()));
+        }
         found
     }
 }
@@ -66,6 +75,22 @@ mod tests {
                 .iter()
                 .zip(expected)
                 .all(|((found, _), expected)| found.contains(expected)),
+            "{found:?}"
+        );
+    }
+
+    #[rstest]
+    #[case::refused("port = 6000", 1)]
+    #[case::refused_of_the_daemon("serve = \"port\"\nport = 6000", 1)]
+    #[case::at_a_socket("serve = \"socket\"\nport = 6000", 0)]
+    #[case::other("port = 7420", 0)]
+    #[case::free("port = 0", 0)]
+    fn a_port_that_browsers_refuse_is_told(#[case] keys: &str, #[case] expected: usize) {
+        let config = Config::parse(Path::new("config.toml"), &format!("[page]\n{keys}\n"), Path::new("/home/ada")).unwrap();
+        let found = config.contradictions();
+        assert_eq!(found.len(), expected, "{found:?}");
+        assert!(
+            found.iter().all(|(found, _)| found.contains("`page.port` is 6000")),
             "{found:?}"
         );
     }

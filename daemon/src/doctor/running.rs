@@ -199,6 +199,10 @@ fn unwell(finding: &Value) -> Option<Check> {
     let found = format!("{} {}: {}", text("part"), text("state"), text("why"));
     match text("state").as_str() {
         "stalled" => Some(Check::failed(DAEMON, found, "see its log, and start it again")),
+        "degraded" if text("part") == "page" => {
+            let remedy = "end what is there, or choose another port by `page.port` (`remembrancer config edit`) and start the daemon again";
+            Some(Check::warning(DAEMON, found, remedy))
+        }
         "degraded" if !text("why").starts_with("by words alone") => Some(Check::warning(DAEMON, found, "see its log")),
         _ => None,
     }

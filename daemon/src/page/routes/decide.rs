@@ -132,7 +132,8 @@ pub(super) async fn ask(
     let preview = house
         .memory
         .look(Look::ForgetPreview(target(decision, asked.id.clone())))
-        .await?;
+        .await
+        .map_err(|failure| failure.or_hint("open an episode, a session or a project, and decide there"))?;
     something(&preview, &asked.id)?;
     Ok(html::confirm(decision, &asked.id, &preview, &token.key_of_forms()))
 }
