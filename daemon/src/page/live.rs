@@ -83,10 +83,11 @@ impl Arrivals {
             limit: Some(1),
             ..TimelineRequest::default()
         };
-        let Ok(answered) = self.memory.ask(Request::Timeline(request)).await else {
+        // In this order, so that what is stored in between is put on top before it is asked whether anything came late.
+        let Ok(last) = self.memory.look(Look::LastStored).await else {
             return false;
         };
-        let Ok(last) = self.memory.look(Look::LastStored).await else {
+        let Ok(answered) = self.memory.ask(Request::Timeline(request)).await else {
             return false;
         };
         let stored = Stored {
