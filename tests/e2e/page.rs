@@ -167,6 +167,35 @@ fn pages_go_on_where_they_ended() {
     assert_eq!(seen, (0..120).rev().collect::<Vec<_>>());
 }
 
+/// What is so already is so as before, and what an address says is believed where it is so.
+fn already_so_and_not_so(key: &Key, secret: &str, id: &str) {
+    let again = key.post("decide", &[("key", secret), ("act", "mute"), ("id", id)]);
+    let told = key.get(again.line("location")).body;
+    assert!(told.contains("Muted, as before") && !told.contains("Muted: "), "{told}");
+    for (done, words) in [("unmute", "Unmuted"), ("forget", "Forgotten"), ("remember", "Remembered")] {
+        let told = key.get(&format!("episode?id={id}&done={done}")).body;
+        assert!(!told.contains(words) && !told.contains("class=\"notice\""), "{done}: {told}");
+    }
+    assert!(!key.get("decisions?done=mute&id=ffffffff").body.contains("class=\"notice\""));
+}
+
+/// Nothing is left of the session that could be looked at or forgotten, and nothing is asked of nothing.
+fn nothing_is_left(key: &Key, sent: &[(&str, &str)]) {
+    let gone = key.get("session?id=one");
+    assert!(
+        gone.status == 404 && gone.body.contains("No turn is stored of the session one.") && !gone.body.contains("Forget the"),
+        "{}",
+        gone.body
+    );
+    let asked = key.get("decide?act=forget-session&id=one");
+    assert!(
+        asked.status == 404 && asked.body.contains("What to do") && !asked.body.contains("Forget for good"),
+        "{}",
+        asked.body
+    );
+    assert_eq!(key.post("decide", sent).status, 404, "as who asked before it was gone");
+}
+
 #[test]
 fn a_memory_is_muted_and_no_more_and_forgotten_for_good() {
     let sandbox = sandbox!();
@@ -197,15 +226,7 @@ fn a_memory_is_muted_and_no_more_and_forgotten_for_good() {
     );
     assert_eq!(sandbox.json(&["mute", "--list"])["turns"][0]["id"], id.as_str());
     assert!(key.get("decisions").body.contains(&id));
-    // What is so already is so as before, and what an address says is believed where it is so.
-    let again = key.post("decide", &[("key", &secret), ("act", "mute"), ("id", &id)]);
-    let told = key.get(again.line("location")).body;
-    assert!(told.contains("Muted, as before") && !told.contains("Muted: "), "{told}");
-    for (done, words) in [("unmute", "Unmuted"), ("forget", "Forgotten"), ("remember", "Remembered")] {
-        let told = key.get(&format!("episode?id={id}&done={done}")).body;
-        assert!(!told.contains(words) && !told.contains("class=\"notice\""), "{done}: {told}");
-    }
-    assert!(!key.get("decisions?done=mute&id=ffffffff").body.contains("class=\"notice\""));
+    already_so_and_not_so(&key, &secret, &id);
     assert!(decide("unmute", &id).contains("may be recalled again"));
     assert_eq!(sandbox.json(&["mute", "--list"])["turns"].as_array().unwrap().len(), 0);
     assert!(decide("boost", &id).contains("Boosted"));
@@ -241,20 +262,7 @@ fn a_memory_is_muted_and_no_more_and_forgotten_for_good() {
     assert_eq!(sandbox.episodes().len(), 3);
     decide("forget-session", "one");
     assert_eq!(sandbox.episodes().len(), 0);
-    // Nothing is left of it that could be looked at or forgotten, and nothing is asked of nothing.
-    let gone = key.get("session?id=one");
-    assert!(
-        gone.status == 404 && gone.body.contains("No turn is stored of the session one.") && !gone.body.contains("Forget the"),
-        "{}",
-        gone.body
-    );
-    let asked = key.get("decide?act=forget-session&id=one");
-    assert!(
-        asked.status == 404 && asked.body.contains("What to do") && !asked.body.contains("Forget for good"),
-        "{}",
-        asked.body
-    );
-    assert_eq!(key.post("decide", &sent).status, 404, "as who asked before it was gone");
+    nothing_is_left(&key, &sent);
     daemon.flush();
     assert!(key.get("timeline").body.contains("Nothing is remembered yet."));
 }
