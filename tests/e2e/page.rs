@@ -155,7 +155,7 @@ fn pages_go_on_where_they_ended() {
     loop {
         let body = key.get(&view).body;
         let numbers = body
-            .split("question number ")
+            .split(">question number ")
             .skip(1)
             .map(|rest| rest[..3].parse::<usize>().unwrap());
         seen.extend(numbers);

@@ -328,7 +328,7 @@ fn more_than_a_piece_that_arrived_at_once_comes_in_order_and_whole() {
     loop {
         let piece = key.get(&format!("arrivals?after={known}")).body;
         let numbers = piece
-            .split("question number ")
+            .split(">question number ")
             .skip(1)
             .map(|rest| rest[..3].parse::<usize>().unwrap());
         let mut numbers: Vec<usize> = numbers.collect();

@@ -2,12 +2,12 @@
 //! what the page shows. What is another each time (a token, the id and the time of a fact) stands there as it was once.
 
 use remembrancer_tests::book::{World, root, writes};
-use remembrancer_tests::sandbox;
+use remembrancer_tests::{eventually, sandbox};
 use rmcp::model::{ElicitationAction, ReadResourceRequestParams};
 use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
 
-use super::client::{Client, Person, block};
+use super::client::{Client, Given, Person, block};
 
 const BEGIN: &str = "<!-- The conversation, written by tests/e2e/mcp/conversation.rs. -->\n";
 const END: &str = "<!-- End of the conversation. -->\n";
@@ -16,6 +16,8 @@ const END: &str = "<!-- End of the conversation. -->\n";
 const TOKEN: &str = "e4631cd4d5f725958eef74291d7e74c2";
 const FACT: &str = "cc1544ce";
 const THEN: &str = "2026-11-29T10:48:42Z";
+/// How often a search is put that a busy machine answers by words alone.
+const TRIES: usize = 8;
 
 /// A conversation under way, as the page shows it.
 struct Told {
@@ -55,7 +57,7 @@ impl Told {
 
     async fn call(&mut self, client: &Client, tool: &'static str, arguments: Value) -> Value {
         self.asks(&format!("tools/call {tool} {arguments}"));
-        let given = client.try_call(tool, arguments).await.unwrap();
+        let given = undegraded(client, tool, &arguments).await;
         self.answered(&given.text, given.is_error);
         given.structured
     }
@@ -67,6 +69,18 @@ impl Told {
             self.says(text);
         }
     }
+}
+
+/// What a tool gives where the machine has time for all of it: a search on a busy one may go by words alone, and says so.
+async fn undegraded(client: &Client, tool: &'static str, arguments: &Value) -> Given {
+    let mut given = client.try_call(tool, arguments.clone()).await.unwrap();
+    for _ in 1..TRIES {
+        if given.structured["degradations"].as_array().is_none_or(Vec::is_empty) {
+            break;
+        }
+        given = client.try_call(tool, arguments.clone()).await.unwrap();
+    }
+    given
 }
 
 /// A client that can't ask its user.
@@ -114,7 +128,7 @@ async fn alone(told: &mut Told, client: &Client) {
 async fn with_user(told: &mut Told, client: &Client, person: &Person) {
     told.asks("tools/call search {\"query\":\"receipt printer\",\"everywhere\":true,\"limit\":1}");
     let search = json!({"query": "receipt printer", "everywhere": true, "limit": 1});
-    let given = client.call("search", search).await;
+    let given = undegraded(client, "search", &search).await;
     let at = given.structured["results"][0]["at"].as_str().unwrap().to_owned();
     told.masks.push((at[..10].to_owned(), &THEN[..10]));
     told.masks.insert(0, (at, THEN));
@@ -142,6 +156,10 @@ fn the_conversation_of_the_page_is_had() {
         let client = Client::of(&sandbox, &folder).await;
         alone(&mut told, &client).await;
         client.end().await;
+        // The fact, too, is found by its meaning.
+        eventually("all episodes to be embedded", crate::PATIENCE, || {
+            (sandbox.json(&["status"])["embedding_backlog"] == 0).then_some(())
+        });
         told.lines.push(String::new());
         told.lines.push("# a client that can ask its user, who declines".to_owned());
         let person = Person::who(ElicitationAction::Decline, None);
