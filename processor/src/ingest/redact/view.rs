@@ -183,7 +183,7 @@ impl<'t> View<'t> {
 }
 
 /// Whether the sequence that `text` begins with hides letters that may be a secret's: what it says is a text, as the address of a link
-/// is, or its last letter may be a word's first. Colours and the clearing of lines, which stand before words all the time, hide none.
+/// is, or its last sign may be a word's first, or what parts a word from the one before. Colours and the clearing of lines, which stand before words all the time, hide none.
 fn hides_letters(text: &str) -> bool {
     let Some((bytes, None)) = first_seen(text) else {
         return false;
@@ -196,7 +196,7 @@ fn hides_letters(text: &str) -> bool {
     let parameters = |c: char| matches!(c, '0'..='9' | ';' | ':' | '[');
     let ends = body.trim_start_matches(parameters);
     let is_of_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    ends != "m" && ends != "K" && ends.ends_with(is_of_word) && behind.starts_with(is_of_word)
+    ends != "m" && ends != "K" && behind.starts_with(is_of_word)
 }
 
 /// Whether a character is seen as another, as none, or makes others be seen so. Line ends and tabs are read by the rules themselves.

@@ -57,6 +57,7 @@ fn tc_41_what_cannot_be_seen_hides_no_secret(#[case] between: &str) {
 #[case::first_letter("\u{1b}[{}")]
 #[case::first_letter_behind_a_quote("\u{1b}[....\"{}\"")]
 #[case::first_letter_of_one_byte("\u{9b}1;2{}")]
+#[case::what_parts_it("q\u{1b}[`{}`")]
 #[case::last_letter_of_a_colour("\u{1b}[1 {}")]
 fn tc_41_what_a_terminal_takes_for_itself_hides_no_secret(#[case] around: &str) {
     let text = around.replace("{}", &token());
