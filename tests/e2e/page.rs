@@ -6,24 +6,10 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use remembrancer_tests::{Key, Place, encoded, eventually, sandbox, topic};
+use remembrancer_tests::{Key, Place, VIEWS, encoded, eventually, sandbox, topic};
 use rustix::process::Signal;
 
 use crate::PATIENCE;
-
-/// Every view that needs no id.
-pub(super) const VIEWS: [&str; 10] = [
-    "",
-    "timeline",
-    "search",
-    "sessions",
-    "projects",
-    "recollections",
-    "decisions",
-    "health",
-    "remember",
-    "put",
-];
 
 /// The key that the forms of a view carry.
 pub(super) fn form_key(key: &Key, view: &str) -> String {

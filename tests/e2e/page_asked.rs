@@ -3,11 +3,11 @@
 
 use std::io::BufRead;
 
-use remembrancer_tests::{Answer, Key, encoded, eventually, sandbox, topic};
+use remembrancer_tests::{Answer, Key, VIEWS, encoded, eventually, sandbox, topic};
 use rustix::process::Signal;
 
 use crate::PATIENCE;
-use crate::page::{VIEWS, form_key};
+use crate::page::form_key;
 
 /// Views that need to be told of what.
 const FURTHER: [&str; 7] = ["found", "late", "episode", "session", "project", "decide", "recollection"];

@@ -5,19 +5,24 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use remembrancer_tests::{Key, Place, encoded, eventually, sandbox, timed, topic};
+use remembrancer_tests::{DaemonProcess, Key, Place, Sandbox, Served, VIEWS, encoded, eventually, sandbox, timed, topic};
 use rustix::process::Signal;
 
 use crate::PATIENCE;
-use crate::page::{VIEWS, form_key};
+use crate::page::form_key;
+
+/// A daemon that has read two turns, and the page beside it.
+fn serving(sandbox: &Sandbox) -> (DaemonProcess<'_>, Served) {
+    sandbox.transcript("one", "shop").topics(0..2);
+    let daemon = sandbox.start();
+    daemon.flush();
+    (daemon, sandbox.serve(&[]))
+}
 
 #[test]
 fn nobody_is_let_in_without_the_key() {
     let sandbox = sandbox!();
-    sandbox.transcript("one", "shop").topics(0..2);
-    let daemon = sandbox.start();
-    daemon.flush();
-    let served = sandbox.serve(&[]);
+    let (_daemon, served) = serving(&sandbox);
     let key = served.key();
     assert_eq!(key.get("timeline").status, 200);
     let host = key.place.host();
@@ -80,10 +85,7 @@ fn the_token_stands_in_a_private_file_and_in_no_address_but_the_first() {
 #[test]
 fn other_sites_are_refused_and_nothing_is_done_for_them() {
     let sandbox = sandbox!();
-    sandbox.transcript("one", "shop").topics(0..2);
-    let daemon = sandbox.start();
-    daemon.flush();
-    let served = sandbox.serve(&[]);
+    let (_daemon, served) = serving(&sandbox);
     let key = served.key();
     let id = sandbox.id_of(&topic(0).0);
     let secret = form_key(&key, &format!("decide?act=forget&id={id}"));
@@ -198,10 +200,7 @@ fn who_is_slow_is_given_up() {
 #[test]
 fn connections_and_streams_are_bounded_and_come_free_again() {
     let sandbox = sandbox!();
-    sandbox.transcript("one", "shop").topics(0..2);
-    let daemon = sandbox.start();
-    daemon.flush();
-    let served = sandbox.serve(&[]);
+    let (_daemon, served) = serving(&sandbox);
     let key = served.key();
     let mut streams: Vec<_> = (0..8).map(|_| key.live().unwrap()).collect();
     let mut first = String::new();

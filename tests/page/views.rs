@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use remembrancer_tests::{Sandbox, sandbox};
+use remembrancer_tests::{Sandbox, VIEWS, sandbox};
 
 use crate::browser::{Browser, browse};
 use crate::home::{daemon_of_samples, enter};
@@ -92,16 +92,7 @@ fn an_empty_memory_is_as_well_made() {
         let _daemon = sandbox.start();
         let served = sandbox.serve(&[]);
         let inside = enter(browser, &served.opening);
-        for view in [
-            "timeline",
-            "search",
-            "sessions",
-            "projects",
-            "recollections",
-            "decisions",
-            "health",
-            "remember",
-        ] {
+        for view in VIEWS {
             browser.goto(&format!("{inside}{view}"));
             for width in [375, 1_600] {
                 browser.size(width, 900);

@@ -24,7 +24,7 @@ mod wait;
 pub use bytes::{any_file_holds, any_own_file_holds};
 pub use daemon_process::DaemonProcess;
 pub use sandbox::{HookOutput, Sandbox};
-pub use served::{Answer, Key, Place, Served, encoded};
+pub use served::{Answer, Key, Place, Served, VIEWS, encoded};
 pub use service_manager::ServiceManager;
 pub use shared::{shared, skip};
 pub use spread::Spread;

@@ -13,6 +13,20 @@ use crate::wait::{eventually, timed};
 /// For the start and for an answer: far more than they take, since test machines are busy.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// Every view that needs no id; the first leads on to the timeline.
+pub const VIEWS: [&str; 10] = [
+    "",
+    "timeline",
+    "search",
+    "sessions",
+    "projects",
+    "recollections",
+    "decisions",
+    "health",
+    "remember",
+    "put",
+];
+
 /// An answer of HTTP.
 #[derive(Debug, Clone)]
 pub struct Answer {
