@@ -17,6 +17,7 @@ use crate::units::UnixMillis;
 use crate::vec_extension;
 
 mod index;
+mod sharing;
 mod steering;
 mod vectors;
 
@@ -121,6 +122,7 @@ fn look_through(db: &Connection) -> rusqlite::Result<Audit> {
         index::check(db, &mut faults)?;
         vectors::check(db, &mut faults)?;
         steering::check(db, &mut faults)?;
+        sharing::check(db, &mut faults)?;
     }
     audit.faults = faults.told();
     Ok(audit)

@@ -18,6 +18,7 @@ mod error;
 mod ids;
 mod redaction;
 mod rows;
+pub mod shared;
 mod sqlite_error;
 mod units;
 
@@ -79,22 +80,14 @@ pub use query::{Bm25Hits, EpisodeIds, FieldWeights, Reader, SHORTEST_PREFIX, Sco
 pub use recovery::{Recovery, open_or_rebuild, set_aside_and_rebuild, set_aside_files};
 pub use redaction::{RedactionRules, RedactionState};
 pub use restore::{RestoreError, Restored, restore};
-pub use rows::{
-    AgentShare, BOOSTED, BacklogRow, CandidateRow, Duplicates, EVERYWHERE_KEY, EmbeddedEpisode, EpisodeFilter, EpisodeText,
-    ExplainedRecollection, Facets, Fact, ForgetTarget, Forgotten, ImportOutcome, Importance, IngestBatch, IngestOutcome,
-    InstructionFile, Listed, LoggedCandidate, LoggedRecollection, NewEpisode, Origin, PINNED, Pause, ProblemCount, ProjectNames,
-    ProjectRef, ProjectShare, ProjectSize, PromptRow, REMEMBERED_SESSION, RecollectionLog, RecollectionTrace, RecollectionUse,
-    Remembered, SessionKey, SessionRow, SessionUpdate, Showing, Showings, SourcePosition, SourceProblem, SourceRow, SourceUpdate,
-    Space, Steered, SteeredTurn, Steering, StoreStats, StoredEpisode, TargetedEpisode, ToldProject, TurnPlace, TurnRow,
-    TurnUpsert, USER_AGENT, Unread, Usage, trace,
-};
+pub use rows::*;
 pub use sqlite_error::SqliteError;
 #[cfg(any(test, feature = "testing"))]
 pub use states::{damage_index, damage_vectors, make_analysis_older, make_older, note_redaction, refuse_project};
 pub use system::{is_same_file, means_gone};
 pub use units::{Bm25, ByteOffset, Cosine, Rank, UnixMillis};
 pub use vector_code::bit_code;
-pub use write::{CleanupState, RedactionCleanup, RedactionStep, Writer};
+pub use write::{CleanupState, RedactionCleanup, RedactionStep, Writer, content_hash_of};
 
 /// The schema version that this crate reads and writes.
 pub const SCHEMA_VERSION: u32 = migrate::LATEST;

@@ -44,6 +44,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "0016_steering",
     "0017_explanations",
     "0018_turns_by_time",
+    "0019_shared",
 ];
 
 /// The version that this crate reads and writes.

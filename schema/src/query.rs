@@ -33,6 +33,7 @@ mod session_list;
 mod session_turns;
 mod sessions;
 pub(crate) mod settings;
+pub(crate) mod share;
 mod sources;
 mod stats;
 pub(crate) mod steering;

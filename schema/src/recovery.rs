@@ -240,6 +240,7 @@ fn reset_sources(db: &Connection) -> rusqlite::Result<()> {
 fn finish_database(temporary: &Path, recovery: &Recovery) -> rusqlite::Result<()> {
     let mut db = Connection::open_with_flags(temporary, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     write::rebuild_derived(&mut db)?;
+    write::forget_machine(&db, &write::FormerSharing::default())?;
     let note = serde_json::to_string(recovery).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
     set_meta(&db, RECOVERY, &note)?;
     set_meta(&db, CLEAN_SHUTDOWN, "1")?;

@@ -21,7 +21,7 @@ use crate::migrate::set_meta;
 use crate::open::{BUSY_TIMEOUT, CLEAN_SHUTDOWN};
 use crate::sqlite_error::SqliteError;
 use crate::system::{is_same_file, means_gone};
-use crate::write::{Writer, rehearse};
+use crate::write::{FormerSharing, Writer, forget_machine, rehearse};
 
 /// The folder in which a copy is made ready.
 const FOLDER: &str = "restoring";
@@ -85,13 +85,18 @@ pub fn restore(database: &Path, copy: &Path, stamp: &str) -> Result<Restored, Re
     }
     // What can't be told is no reason to take it for gone.
     let was_there = !matches!(database.try_exists(), Ok(false));
+    // What it knew of a shared store: what it pushed is still its own, and what others forgot stays forgotten.
+    let mut former = FormerSharing::default();
     if was_there {
         // An older version may have been at work last, which keeps no journal: opening tells the journal what it did. Where the
         // database can't be opened, the journal knows what it knows.
-        drop(Writer::open(database).map(Writer::close));
+        if let Ok(writer) = Writer::open(database) {
+            former = writer.former_sharing().unwrap_or_default();
+            drop(writer.close());
+        }
     }
     let decisions_known = !was_there || Journal::path_of(database).exists();
-    let ready = make_ready(database, copy)
+    let ready = make_ready(database, copy, &former)
         .and_then(|()| commit(database, stamp).map_err(io("put the copy beside the database")))
         .inspect_err(|_| {
             // The first error is what counts; what can't be removed now is removed by the next opening.
@@ -106,14 +111,14 @@ pub fn restore(database: &Path, copy: &Path, stamp: &str) -> Result<Restored, Re
 }
 
 /// The first stage: the copy, whole, of this version, and true to the journal. It has no journal of its own: its place's is the
-/// database's.
-fn make_ready(database: &Path, copy: &Path) -> Result<(), RestoreError> {
+/// database's, and no name at a shared store, whose changes since it knows nothing of.
+fn make_ready(database: &Path, copy: &Path, former: &FormerSharing) -> Result<(), RestoreError> {
     let folder = database.with_file_name(FOLDER);
     clear(&folder).map_err(io("clear the folder of an earlier restore"))?;
     let staged = staged(database);
     FreshCopy::make(copy, &staged, &mut |_| ControlFlow::Continue(()))?.put_at(&staged)?;
     rehearse(&staged, database, Spared::Replaced).map_err(|error| unfit(copy, error))?;
-    make_one_file(&staged).map_err(|error| RestoreError::Ready(error.into()))
+    make_one_file(&staged, former).map_err(|error| RestoreError::Ready(error.into()))
 }
 
 /// Why the copy at `copy` is not fit: what there is to be done about a memory is nothing to be done about a copy.
@@ -128,8 +133,12 @@ fn unfit(copy: &Path, error: OpenError) -> RestoreError {
 }
 
 /// One file, without a log beside it. That it was not closed in order has the next opening look through it.
-fn make_one_file(staged: &Path) -> rusqlite::Result<()> {
+fn make_one_file(staged: &Path, former: &FormerSharing) -> rusqlite::Result<()> {
     let db = Connection::open_with_flags(staged, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    // Copies of what others forgot leave it.
+    db.pragma_update(None, "foreign_keys", true)?;
+    db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
+    forget_machine(&db, former)?;
     set_meta(&db, CLEAN_SHUTDOWN, "0")?;
     db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
     db.close().map_err(|(_, error)| error)
@@ -146,7 +155,7 @@ pub(crate) fn bring_to_this_version(database: &Path, copy: &Path) -> Result<(), 
     }
     // A log beside it would be taken for the new one's.
     as_one_file(copy).map_err(|error| RestoreError::Ready(error.into()))?;
-    let brought = make_ready(database, copy).and_then(|()| {
+    let brought = make_ready(database, copy, &FormerSharing::default()).and_then(|()| {
         fs_err::rename(staged(database), copy)
             .and_then(|()| sync_folder(copy))
             .map_err(io("put the copy in place of its older version"))

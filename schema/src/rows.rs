@@ -6,6 +6,7 @@ mod forgetting;
 mod given;
 mod holdings;
 mod read;
+mod share;
 mod steering;
 pub mod trace;
 
@@ -20,6 +21,10 @@ pub use holdings::{AgentShare, Duplicates, Listed, ProjectShare, ProjectSize, Sh
 pub use read::{
     BacklogRow, CandidateRow, EpisodeText, ExplainedRecollection, IngestOutcome, LoggedRecollection, PromptRow, Showing,
     SourceProblem, SourceRow, Space, StoreStats, StoredEpisode,
+};
+pub use share::{
+    Adopted, Applied, FoundEpisode, FoundPage, OwnEpisode, PulledChange, PulledPage, SentPage, ShareOrigin, SharePlace,
+    ShareSetup, ShareState, SharedEpisode, ToPush,
 };
 pub use steering::{
     BOOSTED, EVERYWHERE_KEY, Fact, ImportOutcome, PINNED, ProjectNames, REMEMBERED_SESSION, Remembered, Steered, SteeredTurn,

@@ -34,6 +34,7 @@ mod rehearsal;
 mod replay;
 mod retention;
 mod row;
+mod share;
 mod sources;
 mod steer;
 
@@ -44,9 +45,12 @@ pub(crate) use in_copies::{Unwanted, forget_in_copy};
 pub(crate) use index::columns as indexed_columns;
 pub(crate) use index::parse_facets;
 pub(crate) use ingest::content_hash;
+pub use ingest::content_hash_of;
 pub use redact::{CleanupState, RedactionCleanup, RedactionStep};
 pub(crate) use redact::{copy_is_due, redact_in_copy};
 pub(crate) use rehearsal::rehearse;
+pub(crate) use row::PULLED;
+pub(crate) use share::{FormerSharing, forget_machine};
 pub(crate) use steer::settle_boosts;
 
 /// Key in `_meta`: until when ingest and embedding rest, or `indefinite`.

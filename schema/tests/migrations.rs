@@ -126,8 +126,13 @@ fn a_reader_never_migrates() {
     Connection::open(&path)
         .and_then(|db| {
             db.execute_batch(
-                "DROP INDEX idx_episodes_time; DROP INDEX idx_episodes_project_time;
-                 CREATE INDEX idx_episodes_project ON episodes (project_id);",
+                "DROP TRIGGER share_episode_added; DROP TRIGGER share_episode_changed; DROP TRIGGER share_episode_removed;
+                 DROP TRIGGER share_episode_became_own; DROP TRIGGER share_branch_changed; DROP TRIGGER share_turn_forgotten;
+                 DROP TRIGGER share_project_renamed; DROP TRIGGER share_key_added; DROP TRIGGER share_key_changed;
+                 DROP TRIGGER share_key_removed;
+                 DROP TABLE shared_episodes; DROP TABLE share_forgotten; DROP TABLE share_pushed; DROP TABLE share_outbox;
+                 DROP TABLE share_machines; DROP TABLE share_target;
+                 DROP TABLE share_turns; DROP TABLE shared_keys;",
             )
         })
         .expect("drops");

@@ -33,7 +33,7 @@ const CHECKS: [(&str, &str); 6] = [
         "a fact is no turn of one part with a text",
         "SELECT episodes.id FROM sessions JOIN episodes ON episodes.session_id = sessions.id
          JOIN episode_texts ON episode_texts.episode_id = episodes.id
-         WHERE agent = 'user' AND external_id = 'remembered'
+         WHERE agent = 'user' AND external_id = 'remembered' AND generation <> -2
              AND NOT (part = 0 AND prompt <> '' AND importance_rule IN ('pinned', 'boosted-by-user'))",
     ),
 ];

@@ -57,6 +57,18 @@ fn each_contradiction_is_found() {
             "INSERT INTO tombstones SELECT turn_uid, 1 FROM episodes WHERE id = 3",
             "tombstone: episode 3",
         ),
+        (
+            "UPDATE episodes SET generation = -2, source_id = NULL WHERE id = 1",
+            "sharing: a pulled episode has no mark of whose it is: 1",
+        ),
+        (
+            "INSERT INTO shared_episodes VALUES (1, 7, 'ada', zeroblob(16), 'm', 1)",
+            "sharing: an episode of one's own is marked as another's: 1",
+        ),
+        (
+            "INSERT INTO share_outbox (uid, turn_uid) SELECT uid, turn_uid FROM episodes WHERE id = 1",
+            "sharing: a change waits to be told, and nothing is shared: 1",
+        ),
         ("DELETE FROM episodes_fts WHERE rowid = 3", "index: no row for episode 3"),
         (
             "UPDATE episodes SET hidden = 1, embedding = NULL, embedding_model = NULL WHERE id = 3",

@@ -39,6 +39,7 @@ fn migration_files_are_pinned() {
     0016_steering b60a32ede99271db
     0017_explanations db93ebbc0e11b88f
     0018_turns_by_time ddcc69b1842b7a04
+    0019_shared 90d75d6e7fbe8376
     ");
 }
 
@@ -61,7 +62,7 @@ fn database_at(folder: &TempDir, version: usize) -> (Connection, PathBuf) {
 fn populate(db: &Connection, version: usize) {
     let hash = [9_u8; 32];
     let no_table = || Ok(());
-    let rows: [&dyn Fn() -> rusqlite::Result<()>; 18] = [
+    let rows: [&dyn Fn() -> rusqlite::Result<()>; 19] = [
         &|| {
             set_meta(db, "schema_version", &version.to_string())?;
             db.execute_batch(
@@ -132,8 +133,27 @@ fn populate(db: &Connection, version: usize) {
         },
         &|| db.execute_batch("INSERT INTO recollection_traces VALUES (1, '{}')"),
         &no_table,
+        &|| share_something(db),
     ];
     rows.iter().take(version).for_each(|fill| fill().expect("fills"));
+}
+
+fn share_something(db: &Connection) -> rusqlite::Result<()> {
+    db.execute(
+        "INSERT INTO share_target (id, active, team_key, machine, allowed) VALUES (1, 1, 'db.example.org/team', ?1, '[]')",
+        [[7_u8; 16]],
+    )?;
+    db.execute("INSERT INTO share_machines VALUES (?1)", [[8_u8; 16]])?;
+    db.execute("INSERT INTO share_outbox (uid, turn_uid) VALUES (?1, ?1)", [[1_u8; 16]])?;
+    db.execute("INSERT INTO share_pushed VALUES (?1, ?1, 1, 1)", [[1_u8; 16]])?;
+    db.execute("INSERT INTO share_turns VALUES (?1, 'untold')", [[5_u8; 16]])?;
+    db.execute_batch("INSERT INTO shared_keys VALUES ('url:example.org/engine', 1, 2)")?;
+    db.execute("INSERT INTO share_forgotten VALUES (?1, 2)", [[4_u8; 16]])?;
+    db.execute(
+        "INSERT INTO shared_episodes VALUES (1, 2, 'bob', ?1, 'laptop', 5)",
+        [[9_u8; 16]],
+    )
+    .map(drop)
 }
 
 /// Rows of all ordinary tables, to see that a migration loses none.
@@ -208,6 +228,9 @@ fn the_latest_schema_has_these_objects() {
     index idx_session_shown_episode
     index idx_sessions_external_id
     index idx_sessions_project
+    index idx_share_outbox_urgent
+    index idx_share_pushed_turn
+    index idx_shared_keys_project
     table _meta
     table boosted_episodes
     table counters
@@ -230,6 +253,14 @@ fn the_latest_schema_has_these_objects() {
     table session_copies
     table session_shown
     table sessions
+    table share_forgotten
+    table share_machines
+    table share_outbox
+    table share_pushed
+    table share_target
+    table share_turns
+    table shared_episodes
+    table shared_keys
     table source_problems
     table source_states
     table sources
@@ -238,6 +269,16 @@ fn the_latest_schema_has_these_objects() {
     table tombstones
     table unread_records
     table untitled_sessions
+    trigger share_branch_changed
+    trigger share_episode_added
+    trigger share_episode_became_own
+    trigger share_episode_changed
+    trigger share_episode_removed
+    trigger share_key_added
+    trigger share_key_changed
+    trigger share_key_removed
+    trigger share_project_renamed
+    trigger share_turn_forgotten
     ");
 }
 

@@ -9,15 +9,19 @@ use crate::ids::TurnUid;
 use crate::rows::Space;
 use crate::units::UnixMillis;
 
-/// What the user had remembered never grows too old, and is worth more than all that was only read.
+/// What the user had remembered never grows too old, and is worth more than all that was only read; what others shared is worth less than
+/// what is one's own.
 const BEFORE: &str = "SELECT turn_uid FROM episodes
-    WHERE created_at < :at AND session_id IS NOT (SELECT id FROM sessions WHERE agent = 'user' AND external_id = 'remembered')
+    WHERE created_at < :at AND (generation = -2
+        OR session_id IS NOT (SELECT id FROM sessions WHERE agent = 'user' AND external_id = 'remembered'))
     GROUP BY turn_uid ORDER BY min(created_at), turn_uid LIMIT :limit";
 const COUNT_BEFORE: &str = "SELECT count(DISTINCT turn_uid) FROM episodes
-    WHERE created_at < :at AND session_id IS NOT (SELECT id FROM sessions WHERE agent = 'user' AND external_id = 'remembered')";
+    WHERE created_at < :at AND (generation = -2
+        OR session_id IS NOT (SELECT id FROM sessions WHERE agent = 'user' AND external_id = 'remembered'))";
 const LEAST_WORTH: &str = "SELECT turn_uid FROM episodes
-    WHERE session_id IS NOT (SELECT id FROM sessions WHERE agent = 'user' AND external_id = 'remembered')
-    GROUP BY turn_uid ORDER BY max(importance), max(access_count) > 0, min(created_at), turn_uid LIMIT :limit";
+    WHERE generation = -2
+        OR session_id IS NOT (SELECT id FROM sessions WHERE agent = 'user' AND external_id = 'remembered')
+    GROUP BY turn_uid ORDER BY max(generation) > -2, max(importance), max(access_count) > 0, min(created_at), turn_uid LIMIT :limit";
 
 impl Reader {
     /// At most `limit` turns that began before `at`, oldest first.
@@ -44,7 +48,7 @@ impl Reader {
         })
     }
 
-    /// At most `limit` turns, those worth least first: by importance, then whether they were ever used, then by age.
+    /// At most `limit` turns, those worth least first: what others alone told of, then by importance, then whether they were ever used, then by age.
     ///
     /// # Errors
     /// What SQLite reports.

@@ -14,15 +14,17 @@ use crate::units::UnixMillis;
 use crate::write::{PAUSED, current_model, excluded_paths};
 
 impl Reader {
-    /// The project that a key names.
+    /// The project that a key names, be it that others alone told of it.
     ///
     /// # Errors
     /// What SQLite reports.
     pub fn project_by_key(&self, key: &str) -> Result<Option<ProjectId>, QueryError> {
         self.run("find a project", |db| {
-            db.prepare_cached("SELECT project_id FROM project_aliases WHERE key = :key")?
-                .query_row([key], |row| row.get(0))
-                .optional()
+            db.prepare_cached(
+                "SELECT coalesce((SELECT project_id FROM project_aliases WHERE key = :key),
+                     (SELECT project_id FROM shared_keys WHERE key = :key))",
+            )?
+            .query_row([key], |row| row.get(0))
         })
     }
 

@@ -19,7 +19,7 @@ const PROBLEMS: &str = "SELECT path, source_problems.kind, count, first_line, fi
         AND unread_records.kind = source_problems.kind
     ORDER BY count DESC, path, source_problems.kind";
 const REMEMBERED: &str = "SELECT count(*) FROM sessions JOIN episodes ON episodes.session_id = sessions.id
-    WHERE agent = 'user' AND external_id = 'remembered'";
+    WHERE agent = 'user' AND external_id = 'remembered' AND generation <> -2";
 const READ_BYTES: &str = "SELECT agent, sum(read_offset) FROM sources GROUP BY agent ORDER BY agent";
 
 impl Reader {

@@ -24,7 +24,7 @@ const OF_EPISODE: &str = "SELECT muted_at, boosted_at, boosted_episodes.importan
 const FACTS: &str = "SELECT turn_uid, created_at, prompt, episode_texts.cwd, episodes.project_id FROM sessions
     JOIN episodes ON episodes.session_id = sessions.id
     JOIN episode_texts ON episode_texts.episode_id = episodes.id
-    WHERE agent = :agent AND external_id = :session ORDER BY episodes.id";
+    WHERE agent = :agent AND external_id = :session AND generation <> -2 ORDER BY episodes.id";
 /// A project's keys in the order in which they tell: an address, a first commit, a repository, a folder alone.
 const KEYS: &str = "SELECT key FROM project_aliases WHERE project_id = :project
     ORDER BY CASE substr(key, 1, instr(key, ':')) WHEN 'everywhere:' THEN 0 WHEN 'url:' THEN 1 WHEN 'root:' THEN 2
@@ -105,7 +105,7 @@ pub(crate) fn project_keys(db: &Connection, project: ProjectId) -> rusqlite::Res
         .collect()
 }
 
-/// Every fact that is stored, in the order in which they came.
+/// Every fact that is stored and is not another's, in the order in which they came.
 pub(crate) fn stored_facts(db: &Connection) -> rusqlite::Result<Vec<Fact>> {
     type Told = (Fact, Option<ProjectId>);
     let read = |row: &Row<'_>| -> rusqlite::Result<Told> {

@@ -152,13 +152,15 @@ pub(crate) fn by_prefix(db: &Connection, prefix: &str) -> rusqlite::Result<Vec<E
         .collect()
 }
 
-/// The episodes whose working folder or transcript lies at or under a path; where no folder is known of an episode, its session's.
+/// The episodes whose working folder or transcript lies at or under a path; where no folder is known of an episode, its session's, and
+/// of what others shared that of its project.
 pub(crate) fn under_path(db: &Connection, path: &str) -> rusqlite::Result<Vec<EpisodeId>> {
     let mut statement = db.prepare_cached(
-        "SELECT episodes.id, coalesce(episode_texts.cwd, sessions.cwd), sources.path
+        "SELECT episodes.id, coalesce(episode_texts.cwd, iif(episodes.generation = -2, projects.root, NULL), sessions.cwd), sources.path
          FROM episodes
          JOIN episode_texts ON episode_texts.episode_id = episodes.id
          JOIN sessions ON sessions.id = episodes.session_id
+         LEFT JOIN projects ON projects.id = episodes.project_id
          LEFT JOIN sources ON sources.id = episodes.source_id",
     )?;
     let mut rows = statement.query([])?;

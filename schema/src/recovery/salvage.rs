@@ -14,7 +14,7 @@ use super::removed::Removed;
 use crate::ids::{EpisodeUid, ProjectId, SessionId, SourceId, TurnUid};
 use crate::rows::{BOOSTED, EVERYWHERE_KEY};
 use crate::vector_code::from_bytes;
-use crate::write::{content_hash, embedding_room, keep_session, settle_boosts};
+use crate::write::{PULLED, content_hash, embedding_room, keep_session, settle_boosts};
 
 /// The least moment that a time in a row may be, and the most that a rowid beside the same columns may be: 1973.
 pub(super) const LEAST_TIME: i64 = 100_000_000_000;
@@ -40,6 +40,9 @@ pub(super) struct Found {
     /// What the rules said of boosted episodes, by id.
     by_rules: HashMap<i64, (i64, String)>,
     pause: Option<String>,
+    /// What the memory was called at a shared store, and turns that it is told nothing of.
+    machines: Vec<[u8; 16]>,
+    untold: Vec<TurnUid>,
     /// Where the rows of episodes and of their texts are, by id.
     episodes: BTreeMap<i64, Place>,
     texts: HashMap<i64, Place>,
@@ -134,6 +137,13 @@ impl Found {
                     self.steered.push((TurnUid(turn), muted.integer(), boosted.integer()));
                 }
             }
+            (Some(1), [Null, Integer(_), Text(_), Blob(machine), ..]) if row.values.len() == 12 => {
+                self.machines.extend(<[u8; 16]>::try_from(machine.as_slice()));
+            }
+            (None, [Blob(machine)]) => self.machines.extend(<[u8; 16]>::try_from(machine.as_slice())),
+            (None, [Blob(turn), Text(what)]) if what == "untold" => {
+                self.untold.extend(<[u8; 16]>::try_from(turn.as_slice()).map(TurnUid));
+            }
             (None, [Text(path), Integer(at)]) if *at >= LEAST_TIME && path.starts_with('/') => {
                 self.exclusions.push((path.clone(), *at));
             }
@@ -207,10 +217,28 @@ impl Salvage<'_> {
                 steer.execute(named_params! {":turn": turn, ":muted": muted, ":boosted": boosted})?;
             }
         }
+        self.shared_store()?;
         match &self.found.pause {
             Some(pause) => crate::migrate::set_meta(self.db, crate::write::PAUSED, pause),
             None => Ok(()),
         }
+    }
+
+    /// What has to be known where the memory is shared again: what it pushed is its own.
+    fn shared_store(&self) -> rusqlite::Result<()> {
+        let mut former = self
+            .db
+            .prepare_cached("INSERT OR IGNORE INTO share_machines (machine) VALUES (:machine)")?;
+        for machine in &self.found.machines {
+            former.execute(named_params! {":machine": machine})?;
+        }
+        let mut untold = self
+            .db
+            .prepare_cached("INSERT OR IGNORE INTO share_turns (turn_uid, what) VALUES (:turn, 'untold')")?;
+        for turn in &self.found.untold {
+            untold.execute(named_params! {":turn": turn})?;
+        }
+        Ok(())
     }
 
     fn projects(&mut self) -> rusqlite::Result<()> {
@@ -307,6 +335,8 @@ impl Salvage<'_> {
             let whole = self.row(*place).zip(texts);
             match whole.and_then(|(row, texts)| Episode::of(&row, &texts)) {
                 Some(episode) if self.forgotten.contains(&episode.turn) => {}
+                // Whose it is nobody knows any more: what others share is pulled again.
+                Some(episode) if episode.number(6) == PULLED => {}
                 Some(episode) => {
                     self.store(*id, &episode)?;
                     salvaged.episodes += 1;
@@ -342,13 +372,13 @@ impl Salvage<'_> {
             self.sessions.insert(episode.number(3), id);
             id
         };
-        let known: Option<(i64, Vec<u8>)> = self
+        let known: Option<(i64, Vec<u8>, bool)> = self
             .db
-            .prepare_cached("SELECT id, content_hash FROM episodes WHERE uid = :uid")?
-            .query_row([episode.uid], |row| Ok((row.get(0)?, row.get(1)?)))
+            .prepare_cached("SELECT id, content_hash, generation = -2 FROM episodes WHERE uid = :uid")?
+            .query_row([episode.uid], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;
-        if let Some((id, hash)) = known {
-            if hash == episode.hash {
+        if let Some((id, hash, is_pulled)) = known {
+            if hash == episode.hash && !is_pulled {
                 return Ok(());
             }
             self.db.prepare_cached("DELETE FROM episodes WHERE id = :id")?.execute([id])?;

@@ -139,7 +139,7 @@ fn a_restore_that_is_killed_after_any_step_is_finished_by_the_next_opening() {
         let path = store.path.clone();
         // Killed: its log is still beside it.
         std::mem::forget(store.writer);
-        make_ready(&path, &backup).expect("makes ready");
+        make_ready(&path, &backup, &FormerSharing::default()).expect("makes ready");
         commit(&path, STAMPED).expect("commits");
         for step in &STEPS[..done] {
             step(&path).expect("steps");
@@ -155,7 +155,7 @@ fn a_restore_that_is_killed_before_it_counts_changes_nothing() {
     let Scene { store, backup } = scene();
     let path = store.path.clone();
     store.writer.close().expect("closes");
-    make_ready(&path, &backup).expect("makes ready");
+    make_ready(&path, &backup, &FormerSharing::default()).expect("makes ready");
     drop(Writer::open(&path).expect("opens"));
     assert!(prompts(&path).contains(&"after the backup".to_owned()));
     restore(&path, &backup, STAMPED).expect("is tried again");

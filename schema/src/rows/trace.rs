@@ -95,7 +95,7 @@ pub struct TracedTerm {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TracedSource {
-    /// `words`, `meaning`, `recent` or `graph`.
+    /// `words`, `meaning`, `recent`, `graph` or `remote`.
     pub name: String,
     /// How many it found.
     pub found: u32,
@@ -193,6 +193,9 @@ pub struct TracedCandidate {
     /// 1-based rank by links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph_rank: Option<u32>,
+    /// 1-based rank by the search of the shared store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remote_rank: Option<u32>,
     /// Which of the query's terms it holds: bit `i` for the `i`-th.
     pub words: u64,
     /// The share of the terms that it holds, by their weight.

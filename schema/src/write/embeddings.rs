@@ -80,7 +80,7 @@ pub(super) fn embedding_size(db: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// Why a vector can't be stored.
-fn defect(vector: &[f32], dimension: usize) -> Option<String> {
+pub(super) fn defect(vector: &[f32], dimension: usize) -> Option<String> {
     if vector.len() != dimension {
         return Some(format!("a vector has {} dimensions, the model {dimension}", vector.len()));
     }
@@ -90,7 +90,8 @@ fn defect(vector: &[f32], dimension: usize) -> Option<String> {
     None
 }
 
-fn store(db: &Connection, model_id: &str, row: &EmbeddedEpisode) -> rusqlite::Result<bool> {
+/// Stores an embedding and its code; `false` where the episode is gone, hidden, or of another content.
+pub(super) fn store(db: &Connection, model_id: &str, row: &EmbeddedEpisode) -> rusqlite::Result<bool> {
     let changed = db
         .prepare_cached(
             "UPDATE episodes SET room = NULL, embedding = :embedding, embedding_model = (SELECT id FROM embedding_models WHERE name = :model)

@@ -5,6 +5,7 @@ use rusqlite::{Connection, named_params};
 
 use super::forget::{forget_words, leave_unscrubbed, remove_episode};
 use super::ingest::{hand_over, session_id};
+use super::share::pull_again;
 use super::{Writer, embeddings, index};
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, SessionId};
@@ -98,8 +99,13 @@ pub(super) fn exclude_path(db: &Connection, path: &str, now: UnixMillis) -> rusq
 }
 
 pub(super) fn include_path(db: &Connection, path: &str) -> rusqlite::Result<u64> {
-    db.prepare_cached("DELETE FROM exclusions WHERE path = :path")?
+    let included = db
+        .prepare_cached("DELETE FROM exclusions WHERE path = :path")?
         .execute([path])?;
+    if included > 0 {
+        // What others shared of it was passed over.
+        pull_again(db)?;
+    }
     show_uncovered(db)
 }
 
@@ -144,8 +150,12 @@ pub(super) fn erase(db: &Connection, session: &SessionKey) -> rusqlite::Result<u
 }
 
 pub(super) fn include_session(db: &Connection, session: &SessionKey) -> rusqlite::Result<u64> {
-    db.prepare_cached("UPDATE sessions SET excluded = 0 WHERE agent = :agent AND external_id = :id")?
+    let included = db
+        .prepare_cached("UPDATE sessions SET excluded = 0 WHERE agent = :agent AND external_id = :id AND excluded = 1")?
         .execute(named_params! {":agent": session.agent, ":id": session.external_id})?;
+    if included > 0 {
+        pull_again(db)?;
+    }
     show_uncovered(db)
 }
 
@@ -196,13 +206,14 @@ fn show_uncovered(db: &Connection) -> rusqlite::Result<u64> {
 
 type Hidden = (EpisodeId, Option<String>, Option<String>);
 
-/// Hidden episodes of sessions that are let in, with their working folders and transcripts.
+/// Hidden episodes of sessions that are let in, with their working folders and transcripts; of what others shared the project's folder.
 fn hidden(db: &Connection) -> rusqlite::Result<Vec<Hidden>> {
     db.prepare_cached(
-        "SELECT episodes.id, coalesce(episode_texts.cwd, sessions.cwd), sources.path
+        "SELECT episodes.id, coalesce(episode_texts.cwd, iif(episodes.generation = -2, projects.root, NULL), sessions.cwd), sources.path
          FROM episodes
          JOIN episode_texts ON episode_texts.episode_id = episodes.id
          JOIN sessions ON sessions.id = episodes.session_id
+         LEFT JOIN projects ON projects.id = episodes.project_id
          LEFT JOIN sources ON sources.id = episodes.source_id
          WHERE episodes.hidden = 1 AND sessions.excluded = 0",
     )?

@@ -6,8 +6,8 @@ use rusqlite::{Connection, named_params};
 use sha2::{Digest, Sha256};
 
 use super::ingest::session_id;
-use super::row::{self, WholeEpisode, is_forgotten, is_retired, is_stored};
-use super::{Writer, embeddings, exclusion, index, projects, steer};
+use super::row::{self, NO_GENERATION, WholeEpisode, is_forgotten, is_own, is_retired};
+use super::{Writer, embeddings, exclusion, index, projects, share, steer};
 use crate::error::{OpenError, QueryError};
 use crate::facts::FactsFile;
 use crate::ids::{EpisodeUid, TurnUid};
@@ -37,7 +37,7 @@ impl Writer {
         };
         let turn_uid = turn_of(&self.db, key, text).map_err(QueryError::at(ACT))?;
         let episode = EpisodeUid::of(&turn_uid, 0);
-        if is_stored(&self.db, episode).map_err(QueryError::at(ACT))? {
+        if is_own(&self.db, episode).map_err(QueryError::at(ACT))? {
             return Ok(Remembered { episode, is_new: false });
         }
         let fact = Fact {
@@ -127,7 +127,7 @@ impl Writer {
         let mut missing = Vec::new();
         for fact in told {
             let turn = fact.turn_uid;
-            if !is_stored(&self.db, EpisodeUid::of(&turn, 0))? && !is_forgotten(&self.db, turn)? && !is_retired(&self.db, turn)? {
+            if !is_own(&self.db, EpisodeUid::of(&turn, 0))? && !is_forgotten(&self.db, turn)? && !is_retired(&self.db, turn)? {
                 missing.push(fact);
             }
         }
@@ -181,6 +181,7 @@ pub(super) fn insert(db: &Connection, fact: &Fact) -> rusqlite::Result<()> {
         session,
         project: Some(project),
         source: None,
+        generation: NO_GENERATION,
         origin: Origin::User,
         // No fact follows another: what stands beside a turn in a conversation says something of it.
         turn: 0,
@@ -198,6 +199,8 @@ pub(super) fn insert(db: &Connection, fact: &Fact) -> rusqlite::Result<()> {
         answer: "",
         facets: &Facets::default(),
     };
+    // Another may have said the same of the same project.
+    share::give_way(db, episode.uid)?;
     let id = row::insert(db, &episode, embeddings::embedding_size(db)?)?;
     index::insert_stored(db, &[id])?;
     db.prepare_cached("UPDATE sessions SET started_at = min(coalesce(started_at, :at), :at) WHERE id = :id")?

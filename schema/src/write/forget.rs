@@ -234,7 +234,7 @@ pub(super) fn empty_states(db: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Removes what repeats the forgotten, or is about nothing any more.
-fn clean_up(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqlite::Result<()> {
+pub(super) fn clean_up(db: &Connection, target: &ForgetTarget, touched: &Touched) -> rusqlite::Result<()> {
     forget_words(db)?;
     forget_prompts(db, target, touched)?;
     for &session in &touched.sessions {

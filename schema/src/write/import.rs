@@ -9,8 +9,8 @@ use rusqlite::{Connection, named_params};
 use sha2::{Digest, Sha256};
 
 use super::ingest::session_id;
-use super::row::{self, WholeEpisode, is_forgotten, is_retired, is_stored, is_turn_stored};
-use super::{Writer, embeddings, exclusion, index, projects, replay, steer};
+use super::row::{self, NO_GENERATION, WholeEpisode, is_forgotten, is_own, is_retired, is_turn_own};
+use super::{Writer, embeddings, exclusion, index, projects, replay, share, steer};
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, ProjectId, SessionId, SourceId, TurnUid};
 use crate::query::steering::{excluded_session, names_by_folder};
@@ -21,7 +21,7 @@ const ACT: &str = "import episodes";
 
 impl Writer {
     /// Stores episodes of an export in one transaction, those that are new here; says of each, in their order, what became of it. With
-    /// `dry_run` nothing is stored. Row ids and ids of projects in `episodes` say nothing here.
+    /// `dry_run` nothing is stored. A copy of what another shared is no episode that is here. Row ids and ids of projects in `episodes` say nothing here.
     ///
     /// # Errors
     /// What SQLite reports, the journal or the file of facts; nothing is stored then.
@@ -77,7 +77,7 @@ fn judge(db: &Connection, episode: &StoredEpisode, exclusions: &[String]) -> rus
     if is_forgotten(db, text.turn_uid)? {
         return Ok(ImportOutcome::Forgotten);
     }
-    if is_stored(db, text.uid)? {
+    if is_own(db, text.uid)? {
         return Ok(ImportOutcome::Known);
     }
     if is_retired(db, text.turn_uid)? {
@@ -111,7 +111,7 @@ fn decisions(db: &Connection, added: &[&StoredEpisode]) -> rusqlite::Result<Vec<
     let mut seen = HashSet::new();
     for episode in added {
         let turn = episode.text.turn_uid;
-        if !seen.insert(turn) || is_turn_stored(db, turn)? {
+        if !seen.insert(turn) || is_turn_own(db, turn)? {
             continue;
         }
         let (muted, boosted) = steer::stored(db, turn)?;
@@ -187,6 +187,7 @@ fn store(db: &Connection, episode: &StoredEpisode, room: i64, now: UnixMillis) -
         session,
         project,
         source,
+        generation: NO_GENERATION,
         origin: episode.origin,
         turn: text.turn,
         part: text.part,
@@ -203,6 +204,8 @@ fn store(db: &Connection, episode: &StoredEpisode, room: i64, now: UnixMillis) -
         answer: &text.answer,
         facets: &text.facets,
     };
+    // What another shared of it makes way, as for what is read here.
+    share::give_way(db, text.uid)?;
     let id = row::insert(db, &whole, room)?;
     add_copies(db, id, episode)?;
     add_uses(db, id, episode)?;

@@ -1,4 +1,5 @@
-//! Has what is forgotten leave a copy of the database: turns that were forgotten, and sessions that are kept out.
+//! Has what is forgotten leave a copy of the database: turns that were forgotten, here or by whoever shared them, and sessions that are
+//! kept out.
 //! In goes a copy of this version that nobody uses, out comes the same without a byte of them.
 
 use std::path::Path;
@@ -7,6 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::exclusion::{erase, exclude_session};
 use super::forget::{forget_again, leave_unscrubbed, note, scrub, unscrubbed};
+use super::share::remove_of_turn;
 use crate::ids::TurnUid;
 use crate::migrate::version;
 use crate::open;
@@ -19,6 +21,8 @@ use crate::vec_extension;
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Unwanted {
     turns: Vec<TurnUid>,
+    /// What others forgot of what they shared.
+    shared: Vec<(TurnUid, i32)>,
     sessions: Vec<SessionKey>,
     /// Nothing is remembered any more: no copy is needed either.
     pub(crate) all: bool,
@@ -36,6 +40,10 @@ impl Unwanted {
         };
         Ok(Self {
             turns: stored_tombstones(db)?,
+            shared: db
+                .prepare("SELECT turn_uid, member FROM share_forgotten ORDER BY turn_uid, member")?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<Result<_, _>>()?,
             sessions: db.prepare(excluded)?.query_map([], key)?.collect::<Result<_, _>>()?,
             all: !db.prepare("SELECT 1 FROM episodes LIMIT 1")?.exists([])?,
         })
@@ -50,6 +58,9 @@ pub(crate) fn forget_in_copy(path: &Path, unwanted: &Unwanted) -> rusqlite::Resu
     open::writer_pragmas(&db, version(&db)?)?;
     let tx = db.transaction()?;
     let mut removed = forget_again(&tx, &unwanted.turns, UnixMillis(0))?;
+    for (turn, member) in &unwanted.shared {
+        removed += remove_of_turn(&tx, *turn, *member)?;
+    }
     for session in &unwanted.sessions {
         exclude_session(&tx, session)?;
         removed += erase(&tx, session)?;

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 
 pub(crate) use content::content_hash;
+pub use content::content_hash_of;
 use content::{Content, Texts, goes_further, texts_of};
 use episodes::{InProject, Stored, is_copied, stored_episodes};
 pub(super) use retirement::hand_over;
@@ -34,6 +35,7 @@ impl Writer {
     ///   user boosted its turn.
     /// - A known episode of another session is a copy (a fork or a resume) and is only noted as such, unless the copy
     ///   goes further, as where the fork was made in the middle of a turn: the longer text is kept, whoever was read first.
+    /// - An episode that others shared becomes one's own, as it is read here.
     /// - With `retire_older_generations`, episodes of this source that were not seen in this generation are removed, or
     ///   handed to a session that has a copy. Those of a file that was replaced ([`Writer::replace_source`]) stay.
     ///
@@ -220,8 +222,15 @@ impl<'a, 't> Pass<'a, 't> {
                 self.insert(turn, session, &content)?;
                 self.outcome.added += 1;
             }
+            Some(stored) if stored.is_pulled => {
+                self.adopt(turn, session, stored, &content)?;
+                self.outcome.updated += 1;
+            }
             Some(stored) if stored.session != session => self.copy(turn, session, stored, &content)?,
             Some(stored) => {
+                if stored.is_unread {
+                    self.tell_folder(stored.id, turn.turn)?;
+                }
                 self.claim(stored.id, episode)?;
                 let found_its_project = stored.project.is_none() && turn.project.is_some();
                 // A session that was forked in the middle of a turn, and has a longer copy, keeps it.

@@ -6,8 +6,9 @@ use super::index;
 use crate::ids::{EpisodeId, ProjectId};
 use crate::units::UnixMillis;
 
-/// The project of the first of `keys` that is known, else a new one; then all keys name it, but for those that name another
-/// project already. Where what they name was made of the folder alone, it is taken into this one.
+/// The project of the first of `keys` that is known here, else one that only others told of by one of them, which is one's own from then
+/// on, else a new one; then all keys name it, but for those that name another project already. Where what they name was made of the folder
+/// alone, it is taken into this one.
 pub(super) fn resolve(
     db: &Connection,
     keys: &[String],
@@ -16,11 +17,23 @@ pub(super) fn resolve(
     now: UnixMillis,
 ) -> rusqlite::Result<ProjectId> {
     let project = match known(db, keys)? {
-        Some(project) => project,
-        None => db
-            .prepare_cached("INSERT INTO projects (name, root, created_at) VALUES (:name, :root, :now) RETURNING id")?
-            .query_row(named_params! {":name": name, ":root": root, ":now": now}, |row| row.get(0))?,
+        Some(project) => {
+            tell_root(db, project, root)?;
+            project
+        }
+        None => match known_from_outside_alone(db, keys)? {
+            Some(project) => {
+                db.prepare_cached("UPDATE projects SET name = :name, root = :root WHERE id = :id")?
+                    .execute(named_params! {":id": project, ":name": name, ":root": root})?;
+                project
+            }
+            None => add(db, name, root, now)?,
+        },
     };
+    for outside in known_elsewhere(db, keys, project)? {
+        move_all(db, outside, project)?;
+        db.prepare_cached("DELETE FROM projects WHERE id = :id")?.execute([outside])?;
+    }
     // A folder alone says nothing of what else may be of its repository.
     for key in keys.iter().skip(1) {
         for stray in strays(db, key, project)? {
@@ -28,14 +41,94 @@ pub(super) fn resolve(
         }
     }
     let mut alias = db.prepare_cached("INSERT OR IGNORE INTO project_aliases (key, project_id) VALUES (:key, :project)")?;
+    let mut outside = db.prepare_cached("DELETE FROM shared_keys WHERE key = :key")?;
     for key in keys {
         alias.execute(named_params! {":key": key, ":project": project})?;
+        // It is told here from now on, which is what counts.
+        outside.execute([key])?;
     }
     Ok(project)
 }
 
-fn known(db: &Connection, keys: &[String]) -> rusqlite::Result<Option<ProjectId>> {
-    let mut statement = db.prepare_cached("SELECT project_id FROM project_aliases WHERE key = :key")?;
+fn add(db: &Connection, name: &str, root: Option<&str>, now: UnixMillis) -> rusqlite::Result<ProjectId> {
+    db.prepare_cached("INSERT INTO projects (name, root, created_at) VALUES (:name, :root, :now) RETURNING id")?
+        .query_row(named_params! {":name": name, ":root": root, ":now": now}, |row| row.get(0))
+}
+
+/// The project of an episode that a member shared, by `keys` that were told from outside: one that is known by one of them, as it is, or a
+/// new one. Nothing that others say becomes a key of a project of one's own, or joins two of them.
+pub(super) fn resolve_shared(
+    db: &Connection,
+    keys: &[String],
+    name: &str,
+    member: i32,
+    now: UnixMillis,
+) -> rusqlite::Result<ProjectId> {
+    let project = match known_to_any(db, keys)? {
+        Some(project) => project,
+        None => add(db, name, None, now)?,
+    };
+    if !db
+        .prepare_cached("SELECT 1 FROM project_aliases WHERE project_id = :id")?
+        .exists([project])?
+    {
+        let mut told = db.prepare_cached(
+            "INSERT OR IGNORE INTO shared_keys (key, project_id, member) SELECT :key, :project, :member
+             WHERE NOT EXISTS (SELECT 1 FROM project_aliases WHERE key = :key)",
+        )?;
+        for key in keys {
+            told.execute(named_params! {":key": key, ":project": project, ":member": member})?;
+        }
+    }
+    Ok(project)
+}
+
+/// The project of the first of `keys` that is known here, else of the first that is known from outside.
+pub(super) fn known_to_any(db: &Connection, keys: &[String]) -> rusqlite::Result<Option<ProjectId>> {
+    match known(db, keys)? {
+        Some(project) => Ok(Some(project)),
+        None => first(db, "SELECT project_id FROM shared_keys WHERE key = :key", keys),
+    }
+}
+
+/// The project of the first of `keys` that others alone told of.
+fn known_from_outside_alone(db: &Connection, keys: &[String]) -> rusqlite::Result<Option<ProjectId>> {
+    let sql = "SELECT project_id FROM shared_keys WHERE key = :key
+         AND NOT EXISTS (SELECT 1 FROM project_aliases WHERE project_aliases.project_id = shared_keys.project_id)";
+    first(db, sql, keys)
+}
+
+/// Projects other than `project` that others alone told of, by one of `keys`.
+fn known_elsewhere(db: &Connection, keys: &[String], project: ProjectId) -> rusqlite::Result<Vec<ProjectId>> {
+    let mut others = Vec::new();
+    for key in keys {
+        let other = known_from_outside_alone(db, std::slice::from_ref(key))?;
+        others.extend(other.filter(|other| *other != project && !others.contains(other)));
+    }
+    Ok(others)
+}
+
+/// What stands for the keys of a project of which a member told the name alone: no key that a folder has.
+pub(super) fn name_of_member(member: i32, name: &str) -> String {
+    format!("name:{member}:{name}")
+}
+
+/// A project that was made of what others shared has no folder until one is told here.
+fn tell_root(db: &Connection, project: ProjectId, root: Option<&str>) -> rusqlite::Result<()> {
+    if let Some(root) = root {
+        db.prepare_cached("UPDATE projects SET root = :root WHERE id = :id AND root IS NULL")?
+            .execute(named_params! {":id": project, ":root": root})?;
+    }
+    Ok(())
+}
+
+/// The project of the first of `keys` that is known here.
+pub(super) fn known(db: &Connection, keys: &[String]) -> rusqlite::Result<Option<ProjectId>> {
+    first(db, "SELECT project_id FROM project_aliases WHERE key = :key", keys)
+}
+
+fn first(db: &Connection, sql: &str, keys: &[String]) -> rusqlite::Result<Option<ProjectId>> {
+    let mut statement = db.prepare_cached(sql)?;
     for key in keys {
         if let Some(project) = statement.query_row([key], |row| row.get(0)).optional()? {
             return Ok(Some(project));
@@ -71,23 +164,28 @@ fn strays(db: &Connection, key: &str, project: ProjectId) -> rusqlite::Result<Ve
     .collect()
 }
 
-/// Gives all that is a stray's, its key as well, to `project`.
-fn take_in(db: &Connection, stray: &Stray, key: &str, project: ProjectId) -> rusqlite::Result<()> {
+/// Gives all that is of one project to another.
+fn move_all(db: &Connection, from: ProjectId, project: ProjectId) -> rusqlite::Result<()> {
     let moved: Vec<EpisodeId> = db
         .prepare_cached("SELECT id FROM episodes WHERE project_id = :stray ORDER BY id")?
-        .query_map([stray.id], |row| row.get(0))?
+        .query_map([from], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let shown: Vec<EpisodeId> = db
         .prepare_cached("SELECT id FROM episodes WHERE project_id = :stray AND hidden = 0 ORDER BY id")?
-        .query_map([stray.id], |row| row.get(0))?
+        .query_map([from], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     // The project is indexed with the texts.
     index::remove(db, &moved)?;
     for table in ["episodes", "sessions", "recollections"] {
         db.prepare_cached(&format!("UPDATE {table} SET project_id = :project WHERE project_id = :stray"))?
-            .execute(named_params! {":project": project, ":stray": stray.id})?;
+            .execute(named_params! {":project": project, ":stray": from})?;
     }
-    index::insert_stored(db, &shown)?;
+    index::insert_stored(db, &shown)
+}
+
+/// Gives all that is a stray's, its key as well, to `project`.
+fn take_in(db: &Connection, stray: &Stray, key: &str, project: ProjectId) -> rusqlite::Result<()> {
+    move_all(db, stray.id, project)?;
     if stray.is_named {
         // Turns that were read before may be about to be stored in it: it stays, without a name, until the next look at the folder.
         db.prepare_cached("UPDATE project_aliases SET project_id = :project WHERE key = :key")?

@@ -285,10 +285,23 @@ fn redact_names(db: &Connection, rules: &RedactionRules) -> rusqlite::Result<()>
         "UPDATE projects SET root = :new WHERE root = :old",
         |root| owned((rules.folder)(root)),
     )?;
+    // What stands in the way goes by a statement of its own: a row that is replaced fires no trigger.
+    each(
+        db,
+        "SELECT key FROM project_aliases",
+        "DELETE FROM project_aliases WHERE key = :new AND :old IS NOT NULL",
+        |key| redacted_key(key, rules),
+    )?;
     changed += each(
         db,
         "SELECT key FROM project_aliases",
-        "UPDATE OR REPLACE project_aliases SET key = :new WHERE key = :old",
+        "UPDATE project_aliases SET key = :new WHERE key = :old",
+        |key| redacted_key(key, rules),
+    )?;
+    changed += each(
+        db,
+        "SELECT key FROM shared_keys",
+        "UPDATE OR REPLACE shared_keys SET key = :new WHERE key = :old",
         |key| redacted_key(key, rules),
     )?;
     changed += each(

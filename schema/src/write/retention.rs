@@ -4,20 +4,27 @@
 
 use rusqlite::{Connection, named_params};
 
+use super::row::is_turn_pulled;
 use super::{Writer, empty_log, forget};
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, TurnUid};
 use crate::units::UnixMillis;
 
 impl Writer {
-    /// Removes whole turns, and keeps them from coming back when their transcripts are read again. Gives the episodes that
-    /// went. Their space is given back by [`Writer::give_back_space`].
+    /// Removes whole turns, and keeps them from coming back when their transcripts are read again; of which others alone told, from being
+    /// pulled again, and no more. Gives the episodes that went. Their space is given back by [`Writer::give_back_space`].
     ///
     /// # Errors
     /// What SQLite reports.
     pub fn retire(&mut self, turns: &[TurnUid], now: UnixMillis) -> Result<Vec<EpisodeId>, QueryError> {
         self.within("retire turns", |db| {
-            let touched = forget::remove_turns(db, turns, |turn| note_retired(db, turn, now))?;
+            let touched = forget::remove_turns(db, turns, |turn| {
+                if is_turn_pulled(db, turn)? {
+                    note_passed(db, turn)
+                } else {
+                    note_retired(db, turn, now)
+                }
+            })?;
             forget::tidy_emptied(db, &touched)?;
             Ok(touched.episodes)
         })
@@ -33,6 +40,12 @@ impl Writer {
         // The file shrinks when its log is folded into it; a reader in the way delays that to the next time.
         empty_log(&self.db).map(drop).map_err(&failed)
     }
+}
+
+fn note_passed(db: &Connection, turn: TurnUid) -> rusqlite::Result<()> {
+    db.prepare_cached("INSERT OR IGNORE INTO share_turns (turn_uid, what) VALUES (:turn, 'passed')")?
+        .execute([turn])
+        .map(drop)
 }
 
 fn note_retired(db: &Connection, turn: TurnUid, now: UnixMillis) -> rusqlite::Result<()> {

@@ -11,6 +11,8 @@ use crate::units::UnixMillis;
 
 /// The generation of an episode that no reading of a file here gave: older than any, so that none takes it for gone.
 pub(super) const NO_GENERATION: i64 = -1;
+/// The generation of an episode that was pulled from a shared store, and of no other: statements and triggers tell it by the number.
+pub(crate) const PULLED: i64 = -2;
 
 /// An episode to store.
 pub(super) struct WholeEpisode<'a> {
@@ -19,6 +21,7 @@ pub(super) struct WholeEpisode<'a> {
     pub(super) session: SessionId,
     pub(super) project: Option<ProjectId>,
     pub(super) source: Option<SourceId>,
+    pub(super) generation: i64,
     pub(super) origin: Origin,
     pub(super) turn: u32,
     pub(super) part: u32,
@@ -48,7 +51,7 @@ pub(super) fn insert(db: &Connection, episode: &WholeEpisode<'_>, room: i64) -> 
     )?
     .execute(named_params! {
         ":uid": episode.uid, ":turn_uid": episode.turn_uid, ":session": episode.session, ":project": episode.project,
-        ":source": episode.source, ":generation": NO_GENERATION, ":origin": episode.origin, ":turn": episode.turn,
+        ":source": episode.source, ":generation": episode.generation, ":origin": episode.origin, ":turn": episode.turn,
         ":part": episode.part, ":importance": episode.importance, ":rule": episode.importance_rule,
         ":created": episode.created_at, ":updated": episode.updated_at, ":accessed": episode.accessed_at,
         ":uses": episode.access_count as i64, ":shown": episode.shown_count as i64,
@@ -66,14 +69,27 @@ pub(super) fn insert(db: &Connection, episode: &WholeEpisode<'_>, room: i64) -> 
     Ok(id)
 }
 
-/// Whether an episode is stored, hidden or not.
-pub(super) fn is_stored(db: &Connection, uid: EpisodeUid) -> rusqlite::Result<bool> {
-    db.prepare_cached("SELECT 1 FROM episodes WHERE uid = :uid")?.exists([uid])
+/// Whether an episode is stored that is one's own, hidden or not.
+pub(super) fn is_own(db: &Connection, uid: EpisodeUid) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM episodes WHERE uid = :uid AND generation <> -2")?
+        .exists([uid])
 }
 
-/// Whether anything of a turn is stored.
-pub(super) fn is_turn_stored(db: &Connection, turn: TurnUid) -> rusqlite::Result<bool> {
-    db.prepare_cached("SELECT 1 FROM episodes WHERE turn_uid = :turn")?
+/// Whether anything of a turn is stored that is one's own.
+pub(super) fn is_turn_own(db: &Connection, turn: TurnUid) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM episodes WHERE turn_uid = :turn AND generation <> -2")?
+        .exists([turn])
+}
+
+/// Whether there are copies of a turn, and nothing of it is one's own.
+pub(super) fn is_turn_pulled(db: &Connection, turn: TurnUid) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT coalesce(max(generation), 0) = -2 FROM episodes WHERE turn_uid = :turn")?
+        .query_row([turn], |row| row.get(0))
+}
+
+/// Whether retention took the copies of a turn away, which are not taken again.
+pub(super) fn is_passed(db: &Connection, turn: TurnUid) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM share_turns WHERE turn_uid = :turn AND what = 'passed'")?
         .exists([turn])
 }
 

@@ -64,7 +64,7 @@ fn longest() -> RecollectionTrace {
             };
             32
         ],
-        sources: (0..4)
+        sources: (0..5)
             .map(|number| TracedSource {
                 name: name(number),
                 found: 500,
@@ -99,8 +99,10 @@ fn longest() -> RecollectionTrace {
                 fused: LONG,
                 fused_parts: part(),
                 second_parts: vec![LONG; 11],
-                expansion_rank: Some(999),
+                // No profile has it beside links.
+                expansion_rank: None,
                 graph_rank: Some(999),
+                remote_rank: Some(999),
                 words: u64::from(u32::MAX),
                 coverage: 0.1234,
                 foreign: true,

@@ -119,7 +119,7 @@ fn what_is_no_copy_is_told_as_a_copy() {
 #[test]
 fn what_a_restore_left_that_was_killed_is_reached_by_forgetting() {
     let Scene { mut store, backup } = scene();
-    make_ready(&store.path, &backup).expect("makes ready");
+    make_ready(&store.path, &backup, &FormerSharing::default()).expect("makes ready");
     let folder = store.path.with_file_name(FOLDER);
     assert!(folder.exists());
     let forget = ForgetTarget::Matching("third".to_owned());

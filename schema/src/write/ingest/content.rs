@@ -36,6 +36,14 @@ pub(crate) fn content_hash(texts: [&str; 3]) -> [u8; 32] {
     hash.finalize().into()
 }
 
+/// The hash of an episode of these texts, as this crate tells whether two are the same: of what is sent elsewhere it is to be made of
+/// what is sent.
+pub fn content_hash_of(prompt: &str, answer: &str, facets: &Facets) -> [u8; 32] {
+    // Lists of text are always JSON.
+    let facets = serde_json::to_string(facets).unwrap_or_default();
+    content_hash([prompt, answer, &facets])
+}
+
 /// The texts of an episode, to tell whether one copy of it goes further than another.
 pub(super) struct Texts {
     prompt: String,

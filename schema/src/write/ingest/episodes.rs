@@ -19,6 +19,10 @@ pub(super) struct Stored {
     pub(super) project: Option<ProjectId>,
     pub(super) content_hash: [u8; 32],
     pub(super) hidden: bool,
+    /// Whether it is a copy of what another shared.
+    pub(super) is_pulled: bool,
+    /// Whether no transcript here told it so far: it came by an import, or back from a shared store.
+    pub(super) is_unread: bool,
 }
 
 /// A turn of which something is stored, and its project.
@@ -66,6 +70,14 @@ impl<'a> Pass<'a, '_> {
         Ok(())
     }
 
+    /// Tells the folder of an episode that has none: what keeps it out is told by that.
+    pub(super) fn tell_folder(&self, id: EpisodeId, turn: &TurnUpsert) -> rusqlite::Result<()> {
+        self.db
+            .prepare_cached("UPDATE episode_texts SET cwd = :cwd WHERE episode_id = :id AND cwd IS NULL")?
+            .execute(named_params! {":id": id, ":cwd": turn.cwd})?;
+        Ok(())
+    }
+
     /// Stores an episode that is new.
     pub(super) fn insert(&mut self, turn: InProject<'_>, session: SessionId, content: &Content<'a>) -> rusqlite::Result<()> {
         let (InProject { turn, project }, episode) = (turn, content.episode);
@@ -98,6 +110,60 @@ impl<'a> Pass<'a, '_> {
         Ok(())
     }
 
+    /// Makes a pulled episode one that was read here, in all that is told of it: uses and, where the text is the same, the vector stay.
+    /// What hid it was about where the copy was: whoever reads it here has looked whether it is kept out.
+    pub(super) fn adopt(
+        &mut self,
+        turn: InProject<'_>,
+        session: SessionId,
+        stored: &Stored,
+        content: &Content<'a>,
+    ) -> rusqlite::Result<()> {
+        let (InProject { turn, project }, episode) = (turn, content.episode);
+        self.db
+            .prepare_cached(
+                "UPDATE episodes SET session_id = :session, project_id = :project, source_id = :source, generation = :generation,
+                     origin = :origin, turn = :turn, importance = :importance, importance_rule = :rule, created_at = :created,
+                     updated_at = :now, content_hash = :hash,
+                     room = iif(content_hash = :hash, room, coalesce(room, zeroblob(length(embedding)))),
+                     embedding = iif(content_hash = :hash, embedding, NULL),
+                     embedding_model = iif(content_hash = :hash, embedding_model, NULL), hidden = 0
+                 WHERE id = :id",
+            )?
+            .execute(named_params! {
+                ":id": stored.id, ":session": session, ":project": project, ":source": self.source,
+                ":generation": self.batch.source.generation, ":origin": episode.origin, ":turn": episode.turn,
+                ":importance": episode.importance, ":rule": episode.importance_rule, ":created": episode.created_at,
+                ":now": self.batch.now, ":hash": content.hash,
+            })?;
+        self.write_texts(turn, stored.id, content)?;
+        self.db
+            .prepare_cached("DELETE FROM session_copies WHERE session_id = :session AND episode_id = :episode")?
+            .execute(named_params! {":session": session, ":episode": stored.id})?;
+        if stored.content_hash != content.hash {
+            embeddings::remove_code(self.db, stored.id)?;
+        }
+        if !stored.hidden {
+            self.index.remove(stored.id);
+        }
+        self.index.insert(stored.id, indexed(episode, project));
+        Ok(())
+    }
+
+    fn write_texts(&self, turn: &TurnUpsert, id: EpisodeId, content: &Content<'a>) -> rusqlite::Result<()> {
+        let episode = content.episode;
+        self.db
+            .prepare_cached(
+                "UPDATE episode_texts SET cwd = :cwd, git_branch = :branch, prompt = :prompt, answer = :answer, facets = :facets
+                 WHERE episode_id = :id",
+            )?
+            .execute(named_params! {
+                ":id": id, ":cwd": turn.cwd, ":branch": turn.git_branch,
+                ":prompt": episode.prompt, ":answer": episode.answer, ":facets": content.facets,
+            })?;
+        Ok(())
+    }
+
     /// Replaces an episode's text, whosever it is; its project only where it had none, since its folder may be told late.
     pub(super) fn replace(&mut self, turn: InProject<'_>, stored: &Stored, content: &Content<'a>) -> rusqlite::Result<()> {
         let (InProject { turn, project }, episode) = (turn, content.episode);
@@ -112,15 +178,7 @@ impl<'a> Pass<'a, '_> {
                 ":id": stored.id, ":importance": episode.importance, ":rule": episode.importance_rule,
                 ":now": self.batch.now, ":hash": content.hash, ":project": project,
             })?;
-        self.db
-            .prepare_cached(
-                "UPDATE episode_texts SET cwd = :cwd, git_branch = :branch, prompt = :prompt, answer = :answer, facets = :facets
-                 WHERE episode_id = :id",
-            )?
-            .execute(named_params! {
-                ":id": stored.id, ":cwd": turn.cwd, ":branch": turn.git_branch,
-                ":prompt": episode.prompt, ":answer": episode.answer, ":facets": content.facets,
-            })?;
+        self.write_texts(turn, stored.id, content)?;
         embeddings::remove_code(self.db, stored.id)?;
         if stored.hidden {
             return Ok(());
@@ -141,11 +199,16 @@ pub(super) fn stored_episodes(db: &Connection, turn: TurnUid) -> rusqlite::Resul
             project: row.get(3)?,
             content_hash: row.get(4)?,
             hidden: row.get(5)?,
+            is_pulled: row.get(6)?,
+            is_unread: row.get(7)?,
         })
     };
-    db.prepare_cached("SELECT id, uid, session_id, project_id, content_hash, hidden FROM episodes WHERE turn_uid = :turn")?
-        .query_map([turn], read)?
-        .collect()
+    db.prepare_cached(
+        "SELECT id, uid, session_id, project_id, content_hash, hidden, generation = -2, generation = -1
+         FROM episodes WHERE turn_uid = :turn",
+    )?
+    .query_map([turn], read)?
+    .collect()
 }
 
 /// Whether another session has a copy of an episode.

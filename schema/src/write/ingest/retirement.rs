@@ -9,11 +9,12 @@ use crate::ids::{EpisodeId, SessionId, TurnUid};
 use crate::rows::TurnUpsert;
 
 impl Pass<'_, '_> {
-    /// Removes parts that the turn no longer has: this session's episodes, and its notes of another's.
+    /// Removes parts that the turn no longer has: this session's episodes, and its notes of another's. What others shared of it stays:
+    /// they may have read further.
     pub(super) fn retire_parts(&mut self, turn: &TurnUpsert, session: SessionId, stored: &[Stored]) -> rusqlite::Result<()> {
         for gone in stored
             .iter()
-            .filter(|stored| !turn.episodes.iter().any(|episode| episode.uid == stored.uid))
+            .filter(|stored| !stored.is_pulled && !turn.episodes.iter().any(|episode| episode.uid == stored.uid))
         {
             if gone.session == session {
                 self.retire(gone.id)?;

@@ -14,6 +14,7 @@ const REWRITTEN: &[(&str, &[&str])] = &[
     ("projects", &["name", "root"]),
     ("recollections", &["terms"]),
     ("sessions", &["title", "cwd", "git_branch"]),
+    ("shared_keys", &["key"]),
     ("source_problems", &["kind"]),
     ("unread_records", &["version"]),
 ];
@@ -43,6 +44,17 @@ const EXEMPT: &[(&str, &[&str], &str)] = &[
         "sessions",
         &["agent", "external_id"],
         "the agent's names of them, by which they are found again",
+    ),
+    (
+        "share_target",
+        &["team_key", "member_login", "allowed"],
+        "what the user set, and must be found again as it was set",
+    ),
+    ("share_turns", &["what"], "our own words"),
+    (
+        "shared_episodes",
+        &["member_login", "machine_name"],
+        "names that members and machines have at the shared store, by which they are told apart",
     ),
     (
         "sources",

@@ -1,0 +1,105 @@
+//! Every statement that goes to the shared store, with its parameters in order and what it gives. Uids are 16 bytes, times are
+//! milliseconds since 1970, and `bytea` goes as bytes.
+
+/// The columns of a change: [`PULL`] and [`SEARCH`] give them alike.
+macro_rules! change {
+    () => {
+        "seq, kind, uid, turn_uid, member, member_login, machine, machine_name, project_keys, project_name, agent, session, origin, turn, \
+         part, importance, importance_rule, created_at, updated_at, git_branch, prompt, answer, facets, content_hash, sealed, embedding, head"
+    };
+}
+
+/// The server's version. No parameters. Gives one row: `value int4`. SQLSTATE 3F000 or 42P01 where nothing was set up.
+pub const READ_VERSION: &str = "SELECT value::int4 AS value FROM remembrancer.meta WHERE key = 'version'";
+
+/// Says who asks, and notes the machine. Parameters: its id `bytea`, its name `text` (at most 200 characters), the team's name `text`,
+/// [`CLIENT_VERSION`](super::CLIENT_VERSION) `int4`. Gives one row: `server_version int4`, `oldest_client int4`, `team_id int4`,
+/// `member_id int4`, `member_login text`, `sealed bool`, `key_check bytea` or null, `head int8`.
+pub const HELLO: &str = "SELECT server_version, oldest_client, team_id, member_id, member_login, sealed, key_check, head \
+     FROM remembrancer.hello($1::bytea, $2::text, $3::text, $4::int4)";
+
+/// Brings rows for a [`PUSH`] of the same transaction, in the binary format: `int4`, `bytea`, `bytea`, `text[]`, `text`, `text`, `text`,
+/// `int2` (0 the user's, 1 a subagent's), `int4`, `int4`, `int2` (0 to 2), `text`, `int8`, `int8`, `text` or null, `text`, `text`, `text`
+/// (JSON), `bytea` (32), `bytea` or null, `text` or null, `float4[]` or null. A value out of bounds is `RM006`; text without U+0000.
+pub const COPY_INCOMING: &str = "COPY remembrancer.incoming (team, uid, turn_uid, project_keys, project_name, agent, session, origin, turn, \
+     part, importance, importance_rule, created_at, updated_at, git_branch, prompt, answer, facets, content_hash, sealed, model, embedding) \
+     FROM STDIN (FORMAT binary)";
+
+/// Takes what [`COPY_INCOMING`] brought: at most 10,000 rows. Parameters: team `int4`, machine `bytea`. Gives one row: `taken`,
+/// `unchanged`, `refused`, each `int8`; refused are those that the member wants forgotten, and that others share. Waits up to 10 s for
+/// whoever changes the team (SQLSTATE 55P03).
+pub const PUSH: &str = "SELECT taken, unchanged, refused FROM remembrancer.push($1::int4, $2::bytea)";
+
+/// Takes back episodes of the member. Parameters: team `int4`, machine `bytea`, uids `bytea[]` (at most 10,000), everywhere `bool`: also
+/// those that another machine of the member brought last. Gives one row: `withdrawn int8`, those that were there.
+pub const WITHDRAW: &str = "SELECT remembrancer.withdraw($1::int4, $2::bytea, $3::bytea[], $4::bool) AS withdrawn";
+
+/// Takes back what the member shared of some projects, a part at a time: to be sent again until it gives 0. Parameters: team `int4`,
+/// machine `bytea`, project keys `text[]`, or null for all, at most `int4` (1 to 10,000). Gives one row: `withdrawn int8`.
+pub const WITHDRAW_ALL: &str = "SELECT remembrancer.withdraw_all($1::int4, $2::bytea, $3::text[], $4::int4) AS withdrawn";
+
+/// Has turns of the member never be there again. Parameters: team `int4`, machine `bytea`, turns `bytea[]` (at most 10,000). Gives one
+/// row: `forgotten int8`, those that were not yet.
+pub const FORGET: &str = "SELECT remembrancer.forget($1::int4, $2::bytea, $3::bytea[]) AS forgotten";
+
+/// A page of changes after a number, by theirs. Parameters: team `int4`, machine `bytea` (whose own are left out), after `int8`, at most
+/// `int4` (1 to 1,000), model `text` whose vectors are wanted, or null, contents `bool` (false: what was withdrawn and forgotten alone).
+/// Gives `seq int8`, `kind int2` (0 live, 1 withdrawn, 2 a forgotten turn, 3 the end, 5 the end of what was looked at), `uid bytea`,
+/// `turn_uid bytea`, `member int4`, `member_login text`, `machine bytea`, `machine_name text`,
+/// `project_keys text[]`, `project_name`, `agent`, `session`, `origin int2`, `turn int4`, `part int4`, `importance int2`,
+/// `importance_rule`, `created_at int8`, `updated_at int8`, `git_branch`, `prompt`, `answer`, `facets`, `content_hash bytea`,
+/// `sealed bytea`, `embedding float4[]`, `head int8`; null where a kind has none. A page without a row of kind 3 has more after it, or
+/// may have: ask from its last `seq` on. The row of kind 3 has the `seq` that the team has come to, from which the next page goes on.
+pub const PULL: &str = concat!(
+    "SELECT ",
+    change!(),
+    " FROM remembrancer.pull($1::int4, $2::bytea, $3::int8, $4::int4, $5::text, $6::bool)"
+);
+
+/// The best of all that the team shares. Parameters: team `int4`, terms `text[]` (at most 64) or null, vector `float4[]` or null, its
+/// model `text` or null, at most `int4` (1 to 200) of each of the two. Gives the columns of [`PULL`], all of kind 0, then
+/// `words_rank int4` and `meaning_rank int4`, from 1, null where that search did not find it.
+pub const SEARCH: &str = concat!(
+    "SELECT ",
+    change!(),
+    ", words_rank, meaning_rank FROM remembrancer.search($1::int4, $2::text[], $3::float4[], $4::text, $5::int4)"
+);
+
+/// Makes a session one that searches for whoever waits: nothing takes long in it.
+pub const BE_READY_TO_SEARCH: &str = "SET statement_timeout = '5s'; SET jit = off";
+
+/// The number of the team's last change. Parameter: team `int4`. Gives one row, `seq int8`; none to who is not in the team.
+pub const HEAD: &str = "SELECT seq FROM remembrancer.teams WHERE id = $1::int4";
+
+/// Has the session told of changes: notifications of this channel carry the team's number as text. Whoever is logged in may send one,
+/// so it is a reason to look, and no more.
+pub const LISTEN: &str = "LISTEN remembrancer";
+
+/// The models whose vectors are taken. No parameters. Gives `name text`, `dimension int4`.
+pub const MODELS: &str = "SELECT name, dimension FROM remembrancer.models ORDER BY id";
+
+/// What was done in a team, the newest first: the member's own acts, and all to who looks after the team. Parameters: team `int4`, at
+/// most `int8`. Gives `at int8`, `login text` or null, `machine_name text` or null, `act text`, `count int8`, `detail text` (JSON) or null.
+pub const AUDIT: &str = "SELECT (extract(epoch FROM a.at) * 1000)::int8 AS at, m.login::text AS login, b.name AS machine_name, a.act, a.count, \
+     a.detail::text AS detail FROM remembrancer.audit a LEFT JOIN remembrancer.members m ON m.id = a.member \
+     LEFT JOIN remembrancer.machines b ON b.id = a.machine WHERE a.team = $1::int4 ORDER BY a.id DESC LIMIT $2::int8";
+
+/// Makes a team, by the store's owner. Parameters: name `text`, sealed `bool`, the key's check `bytea` (16) if and only if it is. Gives
+/// one row: `team_id int4`.
+pub const ADD_TEAM: &str = "SELECT remembrancer.add_team($1::text, $2::bool, $3::bytea) AS team_id";
+
+/// Takes a login into a team, or changes whether it looks after it; by the owner, or who looks after the team. Parameters: the team's
+/// name `text`, login `text`, looks after it `bool`. Gives one row: `member_id int4`.
+pub const ADD_MEMBER: &str = "SELECT remembrancer.add_member($1::text, $2::text::name, $3::bool) AS member_id";
+
+/// Takes a login out of a team, by the same. Parameters: the team's name `text`, login `text`, keep what it shared `bool`, which is noted:
+/// where it is not kept, [`WITHDRAW_MEMBER`] follows. Gives one row: `withdrawn int8`, 0.
+pub const REMOVE_MEMBER: &str = "SELECT remembrancer.remove_member($1::text, $2::text::name, $3::bool) AS withdrawn";
+
+/// Takes back what one shared who left a team, a part at a time, by the same: to be sent again until it gives 0. Parameters: the team's
+/// name `text`, login `text`, at most `int4` (1 to 10,000). Gives one row: `withdrawn int8`.
+pub const WITHDRAW_MEMBER: &str = "SELECT remembrancer.withdraw_member($1::text, $2::text::name, $3::int4) AS withdrawn";
+
+/// Registers a model, or finds it; by the owner, or who looks after a team. Parameters: name `text`, dimension `int4` (1 to 4,000). Gives
+/// one row: `model_id int4`.
+pub const REGISTER_MODEL: &str = "SELECT remembrancer.register_model($1::text, $2::int4) AS model_id";

@@ -1,0 +1,63 @@
+//! What a database that is put back, or made anew, takes over from the one in whose place it comes: what it was called at the shared
+//! store, what others forgot since, and what is told to nobody. Out of one database, into another.
+
+use rusqlite::{Connection, Row, named_params};
+
+use super::super::forget;
+use super::copies;
+use crate::ids::TurnUid;
+use crate::kept::Spared;
+
+/// What was known of the shared store.
+#[derive(Debug, Default)]
+pub(crate) struct FormerSharing {
+    /// All names that the memory has and had there: what it pushed under these is still its own.
+    pub(crate) machines: Vec<[u8; 16]>,
+    /// Turns that other members forgot, and who.
+    pub(crate) forgotten: Vec<(TurnUid, i32)>,
+    /// Turns of which the shared store is not to hear that they were forgotten.
+    pub(crate) untold: Vec<TurnUid>,
+}
+
+impl FormerSharing {
+    pub(super) fn of(db: &Connection) -> rusqlite::Result<Self> {
+        Ok(Self {
+            machines: list(
+                db,
+                "SELECT machine FROM share_machines UNION SELECT machine FROM share_target WHERE machine IS NOT NULL",
+                |row| row.get(0),
+            )?,
+            forgotten: list(db, "SELECT turn_uid, member FROM share_forgotten", |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?,
+            untold: list(db, "SELECT turn_uid FROM share_turns WHERE what = 'untold'", |row| row.get(0))?,
+        })
+    }
+
+    /// Has a database know it, too: copies of what was forgotten since leave it.
+    pub(super) fn carry_over(&self, db: &Connection) -> rusqlite::Result<()> {
+        for machine in &self.machines {
+            db.prepare_cached("INSERT OR IGNORE INTO share_machines (machine) VALUES (:machine)")?
+                .execute(named_params! {":machine": machine})?;
+        }
+        for turn in &self.untold {
+            db.prepare_cached("INSERT OR IGNORE INTO share_turns (turn_uid, what) VALUES (:turn, 'untold')")?
+                .execute(named_params! {":turn": turn})?;
+        }
+        let mut removed = 0;
+        for (turn, member) in &self.forgotten {
+            db.prepare_cached("INSERT OR IGNORE INTO share_forgotten (turn_uid, member) VALUES (:turn, :member)")?
+                .execute(named_params! {":turn": turn, ":member": member})?;
+            removed += copies::remove_of_turn(db, *turn, *member)?;
+        }
+        if removed > 0 && forget::unscrubbed(db)?.is_none() {
+            // As with what the journal says was forgotten: the database that is set aside stays as it is.
+            forget::note(db, Some(Spared::Replaced))?;
+        }
+        Ok(())
+    }
+}
+
+fn list<T>(db: &Connection, sql: &str, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>> {
+    db.prepare(sql)?.query_map([], read)?.collect()
+}

@@ -1,0 +1,375 @@
+//! Machines of several members share one store that is a model of the real one, by random acts from a seed: transcripts read and read
+//! further on one machine and on another, turns forgotten and retired, folders kept out and let in, the list of what is allowed changed,
+//! all of a member's taken back, members who leave and come again, the shared store put back from a copy, memories put back from older copies and made anew, processes killed, replies lost, pages kept for too long. Then all is left to come
+//! to rest, and what each has is held against what it must have.
+//!
+//! `REMEMBRANCER_SHARE_SEEDS` says how many seeds are tried (40), `REMEMBRANCER_SHARE_FIRST_SEED` the first. What fails tells its seed and
+//! its acts.
+
+mod machine;
+mod server;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use machine::{GLOBS, Machine, PROJECTS, own_text};
+use server::{Server, State};
+
+use super::*;
+
+const SEEDS: u64 = 40;
+const ACTS: usize = 70;
+/// Turns that there are, and parts that one may have.
+const TURNS: u8 = 12;
+const PARTS: u32 = 3;
+
+/// Random numbers from a seed: the same everywhere, and for ever.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
+    }
+
+    fn one_in(&mut self, bound: usize) -> bool {
+        self.below(bound) == 0
+    }
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |value| value.parse().expect("a number"))
+}
+
+#[test]
+fn machines_that_share_come_to_agree_whatever_happens() {
+    let first = number("REMEMBRANCER_SHARE_FIRST_SEED", 1);
+    for seed in first..first + number("REMEMBRANCER_SHARE_SEEDS", SEEDS) {
+        let mut world = World::new(seed);
+        let lived = catch_unwind(AssertUnwindSafe(|| world.live()));
+        if let Err(panic) = lived {
+            eprintln!("seed {seed}, of which the acts were:\n{}", world.acts.join("\n"));
+            resume_unwind(panic);
+        }
+    }
+}
+
+#[test]
+fn a_world_is_the_same_whenever_it_is_made() {
+    let acts = || {
+        let mut world = World::new(7);
+        world.live();
+        world.acts
+    };
+    assert_eq!(acts(), acts());
+}
+
+/// All machines, what they share by, and what has happened.
+struct World {
+    random: Random,
+    server: Server,
+    machines: Vec<Machine>,
+    acts: Vec<String>,
+    /// The shared store as it was copied some time.
+    copy: Option<Server>,
+    /// Counts names of machines.
+    names: u8,
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let mut random = Random(seed);
+        let members = 2 + random.below(2);
+        let number = members + random.below(3);
+        let mut world = Self {
+            random,
+            server: Server::default(),
+            machines: Vec::new(),
+            acts: Vec::new(),
+            copy: None,
+            names: 0,
+        };
+        for index in 0..number {
+            let globs = world.random.below(GLOBS.len());
+            let name = world.name();
+            let member = (index % members) as i32 + 1;
+            world.machines.push(Machine::new(index as u8, member, globs, name));
+        }
+        world
+    }
+
+    fn name(&mut self) -> [u8; 16] {
+        self.names += 1;
+        [self.names; 16]
+    }
+
+    fn live(&mut self) {
+        for _ in 0..ACTS {
+            self.act();
+        }
+        self.rest();
+        self.check();
+    }
+
+    fn act(&mut self) {
+        let index = self.random.below(self.machines.len());
+        let act = self.random.below(29);
+        let turn = self.random.below(usize::from(TURNS)) as u8;
+        let what = match act {
+            0..=5 => self.machines[index].read(turn, self.random.below(3) as u8),
+            6 => self.machines[index].forget(turn),
+            7 => self.machines[index].retire(turn),
+            8 => self.machines[index].keep_out(usize::from(turn) % PROJECTS),
+            9 => self.machines[index].let_in(),
+            10 => {
+                let globs = self.random.below(GLOBS.len());
+                self.machines[index].allow(globs)
+            }
+            11 => self.machines[index].back_up(),
+            12 => {
+                let name = self.name();
+                self.machines[index].restore(name)
+            }
+            13 if self.random.one_in(3) => {
+                let name = self.name();
+                self.machines[index].make_anew(name)
+            }
+            13 | 14 => self.machines[index].kill(),
+            15 => {
+                let paused = self.random.one_in(2);
+                self.machines[index].pause(paused)
+            }
+            16 => self.machines[index].embed(),
+            17 => self.machines[index].apply_an_old_page(),
+            18..=21 => self.push(index),
+            26 => self.take_all_back(index),
+            27 => self.let_in_again(index),
+            28 => self.copy_or_go_back(),
+            _ => self.pull(index),
+        };
+        self.acts.push(format!("machine {index}: {what}"));
+    }
+
+    /// A member takes back all that is shared.
+    fn take_all_back(&mut self, index: usize) -> String {
+        self.server.withdraw_all(self.machines[index].member);
+        "has all that its member shares taken back".to_owned()
+    }
+
+    /// A member is taken out of the team, with all that it shared, and let in again.
+    fn let_in_again(&mut self, index: usize) -> String {
+        let member = self.machines[index].member;
+        self.server.withdraw_all(member);
+        for machine in self.machines.iter_mut().filter(|machine| machine.member == member) {
+            machine.look_again();
+        }
+        format!("member {member} left, and was let in again")
+    }
+
+    /// The shared store is copied; the next time it is put back from that copy, and all take note.
+    fn copy_or_go_back(&mut self) -> String {
+        let Some(copy) = self.copy.take() else {
+            self.copy = Some(self.server.clone());
+            return format!("the shared store is copied at change {}", self.server.head);
+        };
+        self.server = copy;
+        self.machines.iter_mut().for_each(Machine::begin_again);
+        format!("the shared store goes back to change {}", self.server.head)
+    }
+
+    /// One page out, which may be lost on the way there or back, or find the process killed.
+    fn push(&mut self, index: usize) -> String {
+        let machine = &mut self.machines[index];
+        let most = 1 + self.random.below(6);
+        let mut page = machine.next_to_push(most);
+        if self.random.one_in(6) {
+            // Something happens between the look and the sending.
+            machine.read(self.random.below(usize::from(TURNS)) as u8, 1);
+        }
+        let sent = machine.writer().pushing(&mut page).expect("notes");
+        if self.random.one_in(6) {
+            return format!("a page of {} is lost on its way", page.entries.len());
+        }
+        machine.assert_allowed(&page);
+        self.server.take(machine.member, machine.name, &page);
+        if self.random.one_in(5) {
+            machine.kill();
+            return format!("pushed {}, and was killed before it knew", page.entries.len());
+        }
+        if self.random.one_in(5) {
+            machine.read(self.random.below(usize::from(TURNS)) as u8, 2);
+        }
+        machine.writer().pushed(&sent).expect("notes");
+        format!("pushed {} changes", page.entries.len())
+    }
+
+    fn pull(&mut self, index: usize) -> String {
+        let most = 1 + self.random.below(8);
+        let machine = &mut self.machines[index];
+        let page = machine.pull(&self.server, most);
+        if self.random.one_in(5) {
+            machine.kept_page = Some(page);
+            return "got a page that it has for later".to_owned();
+        }
+        let applied = machine.apply(&page);
+        format!("pulled {} changes: {applied:?}", page.changes.len())
+    }
+
+    /// Until nobody has anything to tell any more.
+    fn rest(&mut self) {
+        for machine in &mut self.machines {
+            machine.pause(false);
+        }
+        for round in 0.. {
+            assert!(round < 40, "they do not come to rest");
+            let before = self.server.head;
+            let mut moved = false;
+            for machine in &mut self.machines {
+                loop {
+                    let mut page = machine.next_to_push(50);
+                    if page.entries.is_empty() {
+                        break;
+                    }
+                    let sent = machine.writer().pushing(&mut page).expect("notes");
+                    machine.assert_allowed(&page);
+                    self.server.take(machine.member, machine.name, &page);
+                    machine.writer().pushed(&sent).expect("notes");
+                    moved = true;
+                }
+                loop {
+                    let page = machine.pull(&self.server, 50);
+                    let was = page.after;
+                    machine.apply(&page);
+                    if page.cursor == was {
+                        break;
+                    }
+                }
+                // What came may be something to tell of.
+                moved |= !machine.next_to_push(1).entries.is_empty();
+            }
+            if !moved && before == self.server.head {
+                self.acts.push(format!("at rest after {round} rounds, at change {before}"));
+                return;
+            }
+        }
+    }
+
+    fn check(&self) {
+        for machine in &self.machines {
+            let name = machine.index;
+            let audit = audit(&machine.path).expect("reads");
+            assert_eq!(audit.faults, Vec::<String>::new(), "machine {name}");
+            machine.assert_own();
+            self.check_copies(machine);
+            self.check_pushed(machine);
+        }
+        self.check_rows();
+        self.check_forgotten();
+    }
+
+    /// Of others there is what they share, and nothing else.
+    fn check_copies(&self, machine: &Machine) {
+        let rows = machine.rows();
+        for (uid, row) in rows.iter().filter(|(_, row)| row.shared_by.is_some()) {
+            let at_server = self.server.rows.get(uid).expect("it was shared once");
+            let State::Live(episode) = &at_server.state else {
+                panic!("machine {}: {uid} is no longer shared, and is there", machine.index);
+            };
+            assert_eq!((row.shared_by, &row.prompt), (Some(at_server.member), &episode.prompt));
+            assert_ne!(at_server.machine, machine.name, "machine {}: {uid} is its own", machine.index);
+        }
+        for (uid, at_server) in &self.server.rows {
+            let State::Live(episode) = &at_server.state else { continue };
+            let is_there = rows.contains_key(uid);
+            let may_lack = machine.has_removed(episode.turn_uid)
+                || machine.has_passed(episode.turn_uid)
+                || machine.keeps_out(episode)
+                || machine.had_as_own.contains(uid)
+                || at_server.machine == machine.name;
+            assert!(is_there || may_lack, "machine {} lacks {uid}", machine.index);
+        }
+    }
+
+    /// What it shares is at the shared store as it stands here, unless another shares it; what is not there, it does not take to be there.
+    fn check_pushed(&self, machine: &Machine) {
+        let pushed = machine.pushed();
+        for (uid, row) in machine.rows() {
+            if row.shared_by.is_some() || row.hidden || !machine.allows(row.turn) || machine.keeps_turn_out(row.turn) {
+                continue;
+            }
+            let at_server = self.server.rows.get(&uid).expect("was told");
+            let is_live = matches!(at_server.state, State::Live(_));
+            assert!(
+                is_live || !pushed.contains(&uid),
+                "machine {}: {uid} of turn {} is taken to be there; it was changed last by {:?}, and is withdrawn: {}",
+                machine.index,
+                row.turn,
+                at_server.machine,
+                matches!(at_server.state, State::Withdrawn)
+            );
+            match &at_server.state {
+                State::Live(episode) if at_server.machine == machine.name => assert_eq!(episode.prompt, row.prompt),
+                State::Withdrawn => assert_ne!(at_server.machine, machine.name, "machine {}: {uid}", machine.index),
+                State::Forgotten => assert_ne!(at_server.member, machine.member, "machine {}: {uid}", machine.index),
+                State::Live(_) => {}
+            }
+        }
+    }
+
+    /// What is shared is shared by a machine that has it, lets it be seen and may share it.
+    fn check_rows(&self) {
+        let mut backed: BTreeMap<EpisodeUid, BTreeSet<i32>> = BTreeMap::new();
+        for machine in &self.machines {
+            for (uid, row) in machine.rows() {
+                if row.shared_by.is_none() && !row.hidden && machine.allows(row.turn) {
+                    backed.entry(uid).or_default().insert(machine.member);
+                }
+            }
+        }
+        for (uid, row) in &self.server.rows {
+            let is_backed = backed.get(uid).is_some_and(|members| members.contains(&row.member));
+            assert!(
+                !matches!(row.state, State::Live(_)) || is_backed,
+                "{uid} of member {} is shared by no machine of theirs",
+                row.member
+            );
+        }
+    }
+
+    /// What was forgotten is nowhere: not at the shared store, not with its member, and with others only as their own reading.
+    fn check_forgotten(&self) {
+        for (member, turn) in self.server.forgotten.keys() {
+            for (uid, row) in &self.server.rows {
+                let is_it = row.member == *member && row.turn == *turn;
+                assert!(
+                    !is_it || matches!(row.state, State::Forgotten),
+                    "{uid} was forgotten, and is shared"
+                );
+            }
+            for machine in self.machines.iter().filter(|machine| machine.member == *member) {
+                assert!(
+                    machine.has_removed(*turn),
+                    "machine {} does not know that {turn} was forgotten",
+                    machine.index
+                );
+                let has = machine.rows().values().any(|row| turn_uid(row.turn) == *turn);
+                assert!(!has, "machine {} has what its member forgot", machine.index);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_texts_of_two_readings_differ() {
+    let mut texts = BTreeSet::new();
+    for turn in 0..TURNS {
+        for part in 0..PARTS {
+            for version in 0..9 {
+                assert!(texts.insert(own_text(turn, part, version)));
+            }
+        }
+    }
+}

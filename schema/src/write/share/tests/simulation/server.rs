@@ -1,0 +1,159 @@
+//! A model of the shared store: rows by uid, marks of what was forgotten, and one order of all changes. In go what machines push, out
+//! come pages for them.
+
+use std::collections::BTreeMap;
+
+use crate::{EpisodeUid, PulledChange, PulledPage, ShareOrigin, SharePlace, SharedEpisode, ToPush, TurnUid};
+
+/// The machine of a mark that is told to all.
+const NOBODY: [u8; 16] = [0; 16];
+
+/// What has become of a row.
+#[derive(Clone)]
+pub(super) enum State {
+    Live(Box<SharedEpisode>),
+    Withdrawn,
+    Forgotten,
+}
+
+/// An episode that was shared once.
+#[derive(Clone)]
+pub(super) struct Row {
+    pub(super) member: i32,
+    pub(super) machine: [u8; 16],
+    pub(super) turn: TurnUid,
+    pub(super) state: State,
+    seq: i64,
+}
+
+/// The shared store of one team.
+#[derive(Clone, Default)]
+pub(super) struct Server {
+    pub(super) head: i64,
+    pub(super) rows: BTreeMap<EpisodeUid, Row>,
+    pub(super) forgotten: BTreeMap<(i32, TurnUid), i64>,
+}
+
+impl Server {
+    fn next(&mut self) -> i64 {
+        self.head += 1;
+        self.head
+    }
+
+    /// A page in one transaction.
+    pub(super) fn take(&mut self, member: i32, machine: [u8; 16], page: &ToPush) {
+        for own in &page.live {
+            self.push(member, machine, &own.episode);
+        }
+        for uid in &page.withdraw {
+            self.withdraw(member, machine, *uid, false);
+        }
+        for uid in &page.hide {
+            self.withdraw(member, machine, *uid, true);
+        }
+        for turn in &page.forget {
+            self.forget(member, machine, *turn);
+        }
+    }
+
+    fn push(&mut self, member: i32, machine: [u8; 16], episode: &SharedEpisode) {
+        if self.forgotten.contains_key(&(member, episode.turn_uid)) {
+            return;
+        }
+        if let Some(row) = self.rows.get_mut(&episode.uid)
+            && let State::Live(known) = &row.state
+        {
+            if row.member != member {
+                return;
+            }
+            if **known == *episode {
+                row.machine = machine;
+                return;
+            }
+        }
+        let seq = self.next();
+        let row = Row {
+            member,
+            machine,
+            turn: episode.turn_uid,
+            state: State::Live(Box::new(episode.clone())),
+            seq,
+        };
+        self.rows.insert(episode.uid, row);
+    }
+
+    fn withdraw(&mut self, member: i32, machine: [u8; 16], uid: EpisodeUid, everywhere: bool) {
+        let head = self.head + 1;
+        if let Some(row) = self.rows.get_mut(&uid)
+            && row.member == member
+            && (everywhere || row.machine == machine)
+            && matches!(row.state, State::Live(_))
+        {
+            (row.state, row.seq) = (State::Withdrawn, head);
+            row.machine = if everywhere { NOBODY } else { machine };
+            self.head = head;
+        }
+    }
+
+    /// All that a member shares, as the member or who looks after the team has it.
+    pub(super) fn withdraw_all(&mut self, member: i32) {
+        let uids: Vec<EpisodeUid> = self.rows.keys().copied().collect();
+        for uid in uids {
+            self.withdraw(member, NOBODY, uid, true);
+        }
+    }
+
+    fn forget(&mut self, member: i32, machine: [u8; 16], turn: TurnUid) {
+        if self.forgotten.contains_key(&(member, turn)) {
+            return;
+        }
+        let seq = self.next();
+        self.forgotten.insert((member, turn), seq);
+        for row in self.rows.values_mut().filter(|row| row.member == member && row.turn == turn) {
+            (row.state, row.machine, row.seq) = (State::Forgotten, machine, seq);
+        }
+    }
+
+    /// What changed after the place of a machine and was not changed by itself, in order; marks of what was forgotten always.
+    pub(super) fn pull(&self, place: &SharePlace, most: usize) -> PulledPage {
+        let (machine, after) = (place.machine, place.cursor);
+        let mut changes: Vec<(i64, PulledChange)> = Vec::new();
+        for (uid, row) in self.rows.iter().filter(|(_, row)| row.machine != machine && row.seq > after) {
+            let (seq, member) = (row.seq, row.member);
+            let change = match &row.state {
+                State::Live(episode) => PulledChange::Live {
+                    seq,
+                    from: ShareOrigin {
+                        member,
+                        member_login: format!("member-{member}"),
+                        machine: row.machine,
+                        machine_name: "a machine".to_owned(),
+                    },
+                    episode: episode.clone(),
+                },
+                State::Withdrawn => PulledChange::Withdrawn { seq, uid: *uid, member },
+                State::Forgotten => continue,
+            };
+            changes.push((seq, change));
+        }
+        for ((member, turn_uid), seq) in self.forgotten.iter().filter(|(_, seq)| **seq > after) {
+            let (seq, turn_uid, member) = (*seq, *turn_uid, *member);
+            changes.push((seq, PulledChange::Forgotten { seq, turn_uid, member }));
+        }
+        changes.sort_by_key(|(seq, _)| *seq);
+        let is_full = changes.len() > most;
+        changes.truncate(most);
+        let cursor = match changes.last() {
+            Some((seq, _)) if is_full => *seq,
+            _ => self.head.max(after),
+        };
+        PulledPage {
+            after,
+            sent: place.sent,
+            changes: changes.into_iter().map(|(_, change)| change).collect(),
+            cursor,
+            head: self.head,
+            marks_only: false,
+        }
+    }
+}
