@@ -59,5 +59,6 @@ chmod 644 "$documents/remembrancer.cdx.json"
 cp processor/model/LICENSE "$documents/LICENSE-MODEL"
 put 644 daemon/src/config/default.toml packaging/systemd/remembrancer.service.d/read-only-home.conf \
     packaging/systemd/remembrancer.service.d/instruction-files.conf packaging/systemd/remembrancer.service.d/namespaces.conf \
+    packaging/systemd/remembrancer.service.d/share.conf \
     "$documents/examples"
 chmod 644 "$documents"/*LICENSE*

@@ -32,6 +32,8 @@ mod samples;
 mod search;
 pub(crate) mod selection;
 mod serve;
+#[cfg(feature = "share")]
+mod share;
 mod show;
 mod stats;
 mod status;
@@ -138,6 +140,9 @@ enum Command {
     Boost(mute::SteerArguments),
     /// Take back a `boost`.
     Unboost(mute::UnsteerArguments),
+    /// Share the memory with your other machines and your team, by a database that you run.
+    #[cfg(feature = "share")]
+    Share(share::ShareArguments),
     /// Serve the memory to an agent's own tools, by the Model Context Protocol on standard input and output.
     Mcp(mcp::McpArguments),
     /// Delete from the memory, for good.
@@ -223,6 +228,8 @@ fn dispatch(command: Command, config: Option<PathBuf>) -> Result<(), CliError> {
         Command::Unmute(arguments) => mute::unmute(&arguments, &surroundings),
         Command::Boost(arguments) => mute::boost(&arguments, &surroundings),
         Command::Unboost(arguments) => mute::unboost(&arguments, &surroundings),
+        #[cfg(feature = "share")]
+        Command::Share(arguments) => share::run(&arguments, &surroundings),
         Command::Mcp(arguments) => mcp::run(&arguments, surroundings),
         Command::Forget(arguments) => forget::run(&arguments, &surroundings),
         Command::Export(arguments) => export::run(&arguments, &surroundings),

@@ -76,6 +76,18 @@ impl SharedCodes {
         Ok(())
     }
 
+    /// As [`SharedCodes::renew`], once a model is adopted: before, there are none, and that loads them all.
+    ///
+    /// # Errors
+    /// The store's error; the codes stay as they were.
+    #[cfg(feature = "share")]
+    pub(crate) fn renew_adopted(&self, reader: &Reader, model_id: &str, changed: &[EpisodeId]) -> Result<(), QueryError> {
+        match self.0.adopted.get() {
+            Some(_) => self.renew(reader, model_id, changed),
+            None => Ok(()),
+        }
+    }
+
     /// Drops the codes of episodes that the store no longer has. They are never given again to others, so the store need
     /// not be read; but a load that read it before must have put its codes in place.
     pub(crate) fn remove(&self, _in_a_job_of: &Reader, ids: &[EpisodeId]) {

@@ -26,6 +26,7 @@ use remembrancer_processor::recall::{RRF, RecallSettings, V2};
 use crate::files::read_text;
 use crate::retention::Bounds;
 use crate::roots::Root;
+use crate::share::ShareSettings;
 
 /// The settings as shipped, in the form in which a user writes them.
 pub const DEFAULT_TOML: &str = include_str!("config/default.toml");
@@ -91,6 +92,8 @@ pub struct Config {
     pub backup: BackupSettings,
     /// The page that is looked at in a browser.
     pub page: PageSettings,
+    /// The shared store, where one is named.
+    pub share: Option<ShareSettings>,
     /// The log filter.
     pub log_level: String,
 }
@@ -163,6 +166,15 @@ impl Config {
         let off = switch.is_some_and(|value| matches!(value.trim(), "false" | "0"));
         if off && self.recall.profile.name == V2.name {
             self.recall.profile = RRF;
+        }
+        self
+    }
+
+    /// A service of the shared store is looked for in `named`, where that is given, in place of the user's usual file.
+    #[must_use]
+    pub fn with_service_file(mut self, named: Option<PathBuf>) -> Self {
+        if let (Some(share), Some(file)) = (&mut self.share, named) {
+            share.use_service_file(file);
         }
         self
     }
@@ -280,6 +292,32 @@ mod tests {
     #[case::size_without_a_unit("[retention]\nmax_size = \"2\"\n", "retention.max_size = 2: write a size")]
     #[case::size_too_small("[retention]\nmax_size = \"1MB\"\n", "retention.max_size = 1MB: write a size")]
     #[case::negative_size("[retention]\nmax_size = \"-2GB\"\n", "retention.max_size = -2GB: write a size")]
+    #[case::share_url(
+        "[share]\nurl = \"host/db\"\n",
+        "config.toml:2: share.url = host/db: write postgres://you@host/database"
+    )]
+    #[case::share_team("[share]\nurl = \"postgres://ada@db/memory\"\n", "share.team = : name the team")]
+    #[case::share_tls(
+        "[share]\nurl = \"postgres://ada@db/memory\"\nteam = \"acme\"\ntls = \"off\"\n",
+        "config.toml:4: share.tls = off: choose verify"
+    )]
+    #[case::share_twice(
+        "[share]\nurl = \"postgres://ada@db/memory\"\nservice = \"memory\"\nteam = \"acme\"\n",
+        "config.toml:3: share.service = memory: set share.url or share.service, not both"
+    )]
+    #[case::share_command(
+        "[share]\npassword_command = [\"pass\", \"show\"]\n",
+        "share.password_command = pass: begin with the whole path of a program"
+    )]
+    #[case::share_two_passwords(
+        "[share]\npassword_command = [\"/bin/pass\"]\npassword_file = \"/p\"\n",
+        "config.toml:2: share.password_command = /bin/pass: set share.password_file or share.password_command, not both"
+    )]
+    #[case::share_projects(
+        "[share]\nprojects = [\"a\",\n\"-\"]\n",
+        "config.toml:3: share.projects = -: write a pattern"
+    )]
+    #[case::share_key("[share]\nkey_file = \"team.key\"\n", "share.key_file = team.key: write the whole path")]
     #[case::model("[embedding]\nmodel_dir = \"model\"\n", "embedding.model_dir = model: write the whole path")]
     fn a_wrong_setting_names_its_place_and_remedy(#[case] text: &str, #[case] expected: &str) {
         let error = parse(text).unwrap_err();

@@ -13,6 +13,7 @@ mod listing;
 mod looking;
 mod recall;
 mod search;
+mod share;
 mod show;
 mod stats;
 mod steering;
@@ -39,6 +40,9 @@ pub(crate) use listing::{sessions, timeline};
 pub(crate) use looking::root_of;
 pub(crate) use recall::{Offline, in_scope};
 pub(crate) use search::{NOT_BY_MEANING, SearchSources, search, search_offline, to_embed};
+#[cfg(feature = "share")]
+pub(crate) use share::shared_by_json;
+pub(crate) use share::{pause_sharing, refuse_unless_shared, share_status, shared_by};
 pub(crate) use show::{session, show};
 pub(crate) use stats::stats;
 pub(crate) use steering::{
@@ -323,6 +327,7 @@ pub(crate) fn store_status(reader: &Reader, now: UnixMillis) -> Result<Value, Co
         "embedding_model": stats.model.map(|(id, _)| id),
         "redaction": redaction_status(&reader.redaction()?),
         "paused": paused,
+        "sharing": share_status(reader)?,
         "excluded": reader.exclusions()?,
         "instructed": reader.instruction_files()?.into_iter().map(|file| file.path).collect::<Vec<_>>(),
         "backups": backups::status(reader.path()),

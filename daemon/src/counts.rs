@@ -38,13 +38,21 @@ pub(crate) enum Count {
     CopyRemoved,
     /// A guarded session could not be kept out.
     GuardFailed,
+    /// The way to the shared store was interrupted, or could not be made.
+    ShareInterrupted,
+    /// The shared store does not take an episode for what it holds.
+    ShareSetAside,
+    /// An episode of others is sealed with another key than ours.
+    ShareNotOpened,
+    /// What others shared as an episode is none.
+    ShareNotTaken,
     /// A job panicked.
     JobPanicked,
 }
 
 impl Count {
     /// All of them, in the order in which `status` shows them.
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 20] = [
         Self::HookGaveUp,
         Self::HookKeptSilent,
         Self::ChangesOverflowed,
@@ -60,6 +68,10 @@ impl Count {
         Self::RetentionFailed,
         Self::CopyRemoved,
         Self::GuardFailed,
+        Self::ShareInterrupted,
+        Self::ShareSetAside,
+        Self::ShareNotOpened,
+        Self::ShareNotTaken,
         Self::JobPanicked,
     ];
 
@@ -81,6 +93,10 @@ impl Count {
             Self::RetentionFailed => "retention-failed",
             Self::CopyRemoved => "copy-removed",
             Self::GuardFailed => "guard-failed",
+            Self::ShareInterrupted => "share-interrupted",
+            Self::ShareSetAside => "share-set-aside",
+            Self::ShareNotOpened => "share-not-opened",
+            Self::ShareNotTaken => "share-not-taken",
             Self::JobPanicked => "job-panicked",
         }
     }

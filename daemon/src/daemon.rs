@@ -46,6 +46,7 @@ use crate::retention::{Bounds, Retention};
 use crate::roots::Roots;
 use crate::scan::KnownFile;
 use crate::server;
+use crate::share::{self, Sharing};
 use crate::socket::SocketFile;
 use crate::status::DaemonStatus;
 use crate::store::Store;
@@ -98,6 +99,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
         retention,
         redaction,
         lookout,
+        sharing,
         ingest,
         mailbox,
         progress,
@@ -107,12 +109,7 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
         set: JoinSet::new(),
         shutdown: shutdown.clone(),
     };
-    let mut ingest_thread = Threads::default();
-    ingest_thread.spawn("ingest", move || {
-        system::lower_this_thread();
-        ingest.run();
-    })?;
-    tasks.spawn("ingest", ingest_ends(ingest_thread, mailbox, shutdown.clone()));
+    tasks.spawn("ingest", ingest_ends(ingest_thread(ingest)?, mailbox, shutdown.clone()));
     tasks.spawn("embedding backlog", finish(backlog.run(shutdown.clone())));
     let upkeep = Upkeep {
         writer: store.writer.clone(),
@@ -124,6 +121,8 @@ pub async fn run(setup: Setup, listener: Listener, shutdown: CancellationToken) 
     tasks.spawn("retention", finish(retention.run(shutdown.clone())));
     tasks.spawn("redaction", finish(redaction.run(shutdown.clone())));
     tasks.spawn("changes of files", finish(lookout.run(shutdown.clone())));
+    let handles = (store.writer.clone(), store.background.clone());
+    tasks.spawn("sharing", finish(share::run(sharing, handles, shutdown.clone())));
     let refresher = operations.refresher.clone();
     tasks.spawn("instruction files", finish(refresher.run(shutdown.clone())));
     tasks.spawn("backups", finish(operations.backups.clone().run(shutdown.clone())));
@@ -227,6 +226,7 @@ struct Parts {
     retention: Retention,
     redaction: Redaction,
     lookout: Lookout,
+    sharing: Option<Sharing>,
     ingest: Ingest,
     mailbox: Arc<Mailbox>,
     progress: Arc<Progress>,
@@ -262,9 +262,12 @@ impl Parts {
         let retention = shared.retention(setup.config.retention, &store);
         let redaction = shared.redaction(&store);
         let lookout = shared.lookout(&store, setup.home.clone());
+        let sharing = shared.sharing(&setup, &store, &embedder);
         let ingest = shared.ingest(&setup, &store, opened.known);
         let (mailbox, progress) = (Arc::clone(&shared.mailbox), Arc::clone(&shared.progress));
-        let operations = Arc::new(shared.operations(setup, &store, &embedder, reranker, opened.log_key));
+        let way = sharing.as_ref().map(|sharing| Arc::clone(&sharing.shared));
+        let model = (&embedder, reranker);
+        let operations = Arc::new(shared.operations(setup, &store, model, opened.log_key, way));
         Ok(Self {
             store,
             embedder,
@@ -273,6 +276,7 @@ impl Parts {
             retention,
             redaction,
             lookout,
+            sharing,
             ingest,
             mailbox,
             progress,
@@ -337,6 +341,26 @@ impl Shared {
         }
     }
 
+    /// Sharing with others, where the settings name a server.
+    fn sharing(&self, setup: &Setup, store: &Store, embedder: &EmbedderHandle) -> Option<Sharing> {
+        let settings = setup.config.share.clone()?;
+        let way = share::Shared::new(settings.team.clone(), share::machine_name(&settings), settings.remote);
+        Some(Sharing {
+            settings,
+            shared: Arc::new(way),
+            writer: store.writer.clone(),
+            background: store.background.clone(),
+            embedder: embedder.clone(),
+            codes: self.codes.clone(),
+            conversations: Arc::clone(&self.conversations),
+            due: Arc::clone(&self.due),
+            mailbox: Arc::clone(&self.mailbox),
+            progress: Arc::clone(&self.progress),
+            politeness: self.politeness.clone(),
+            recollections: setup.places.recollections_dir(),
+        })
+    }
+
     fn ingest(&self, setup: &Setup, store: &Store, known: Vec<KnownFile>) -> Ingest {
         Ingest::new(IngestSetup {
             roots: setup.roots.clone(),
@@ -365,14 +389,22 @@ impl Shared {
         self,
         setup: Setup,
         store: &Store,
-        embedder: &EmbedderHandle,
-        reranker: Reranker,
+        (embedder, reranker): (&EmbedderHandle, Reranker),
         log_key: [u8; 32],
+        shared: Option<Arc<share::Shared>>,
     ) -> Operations {
+        #[cfg(not(feature = "share"))]
+        drop(shared);
+        #[cfg(feature = "share")]
+        let remote = shared.as_ref().and_then(|shared| shared.desk().cloned());
         let profile = setup.config.recall.profile.name;
         let exclusions = Exclusions::of_settings(&setup.config.transcripts.exclude);
         let backups = Backups::new(setup.places.database_file(), setup.config.backup, Arc::clone(&self.progress));
-        let settings = Arc::new(setup.config.recall);
+        let mut settings = setup.config.recall;
+        if setup.config.share.as_ref().is_some_and(|share| share.remote) {
+            settings.profile = settings.profile.with_remote();
+        }
+        let settings = Arc::new(settings);
         let refresher = Refresher {
             background: store.background.clone(),
             embedder: embedder.clone(),
@@ -400,6 +432,8 @@ impl Shared {
                 places: Arc::new(setup.places),
                 folders: Arc::new(Folders::new(setup.home)),
                 changes: self.changes,
+                #[cfg(feature = "share")]
+                remote,
                 log_key,
             },
             refresher,
@@ -407,6 +441,8 @@ impl Shared {
             mailbox: self.mailbox,
             backups,
             pausing: tokio::sync::Mutex::default(),
+            #[cfg(feature = "share")]
+            shared,
             status: DaemonStatus {
                 started: clock::now(),
                 socket: setup.socket.path().to_owned(),
@@ -460,6 +496,16 @@ impl Tasks {
 async fn finish(task: impl Future<Output = ()>) -> std::io::Result<()> {
     task.await;
     Ok(())
+}
+
+/// Starts the ingest thread.
+fn ingest_thread(ingest: Ingest) -> std::io::Result<Threads> {
+    let mut thread = Threads::default();
+    thread.spawn("ingest", move || {
+        system::lower_this_thread();
+        ingest.run();
+    })?;
+    Ok(thread)
 }
 
 /// Waits for the ingest thread, and tells it to stop when the time has come.

@@ -1,6 +1,6 @@
 //! `doctor`: proves that everything works, from the daemon to what the model sees.
 //!
-//! `running` looks at the daemon, `obstacles` at what keeps it from that, `store` at the memory, `agents` at each agent's settings and transcripts, `mcp` at the MCP server that is registered with one, and `host` plays the host:
+//! `running` looks at the daemon, `obstacles` at what keeps it from that, `store` at the memory, `share` at the shared store, where there is one, `agents` at each agent's settings and transcripts, `mcp` at the MCP server that is registered with one, and `host` plays the host:
 //! it runs the registered command as the host does, on a probe that the daemon answers without a trace. Checks come out; the command
 //! line prints them. Nothing is changed anywhere: what `--fix` does is in `repair` and in the command line.
 
@@ -10,6 +10,8 @@ pub(crate) mod mcp;
 pub(crate) mod obstacles;
 mod repair;
 pub(crate) mod running;
+#[cfg(feature = "share")]
+pub(crate) mod share;
 pub(crate) mod store;
 
 pub(crate) use repair::{Outcome, Repair};

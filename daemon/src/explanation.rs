@@ -137,7 +137,7 @@ pub(crate) struct Term {
 /// Where candidates came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Source {
-    /// `recent`, `meaning`, `words` or `graph`.
+    /// `recent`, `meaning`, `words`, `graph`, or `remote` where the shared store was to be asked.
     pub name: String,
     /// How many it found.
     pub found: u32,
@@ -276,6 +276,8 @@ pub(crate) struct Ranks {
     pub expansion: Option<u32>,
     /// By links.
     pub graph: Option<u32>,
+    /// By the search of the shared store.
+    pub remote: Option<u32>,
 }
 
 /// A name of ours with what it means.

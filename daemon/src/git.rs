@@ -62,7 +62,7 @@ pub(crate) fn ask(folder: &Path, arguments: &[&str], file: Option<&Path>) -> Opt
 
 /// What `command` writes, as text; `None` where it fails, writes too much, or takes longer than `patience`. It is killed then, and whoever asks waits
 /// no longer: a process that hangs in a file system whose server is gone ends when it can.
-fn first_output(mut command: Command, patience: Duration) -> Option<String> {
+pub(crate) fn first_output(mut command: Command, patience: Duration) -> Option<String> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -65,6 +65,7 @@ mod roots;
 mod sample_rows;
 mod scan;
 mod server;
+mod share;
 mod single;
 mod sizes;
 mod socket;

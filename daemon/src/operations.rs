@@ -1,6 +1,7 @@
 //! What the daemon does for each request of the wire protocol.
 
 mod facts;
+mod sharing;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,6 +70,9 @@ pub(crate) struct Operations {
     pub status: DaemonStatus,
     /// Held while a pause begins or ends: what is in force must be what was stored last, or is in it to be stored.
     pub pausing: tokio::sync::Mutex<Unstored>,
+    /// The work with the shared store, where there is one.
+    #[cfg(feature = "share")]
+    pub shared: Option<Arc<crate::share::Shared>>,
 }
 
 /// A pause that holds though it could not be stored, until it can.
@@ -122,6 +126,8 @@ impl Operations {
             Request::Timeline(request) => self.read(move |reader| control::timeline(reader, &request)).await,
             Request::Pause { until_ms } => self.pause(until_ms.map(UnixMillis)).await,
             Request::Resume => self.resume().await,
+            Request::PauseSharing => self.pause_sharing(true).await,
+            Request::ResumeSharing => self.pause_sharing(false).await,
             Request::Changed { agent, transcript } => {
                 match Agent::parse(&agent) {
                     Some(agent) => self.mailbox.named(agent, transcript.into()),
@@ -174,6 +180,8 @@ impl Operations {
             ..
         } = &self.recaller;
         self.status.add_to(&mut status, progress, &embedder.state(), reranker);
+        #[cfg(feature = "share")]
+        self.add_sharing(&mut status);
         // One that could not be stored is not in what the store tells.
         if status["paused"].is_null()
             && let Some(pause) = progress.pause_at(clock::now())
@@ -452,6 +460,7 @@ impl Operations {
 
     /// Has what came by a command embedded, and what else tells of memories look for it.
     fn something_came(&self) {
+        self.recaller.progress.memory_changed.notify_one();
         self.recaller.conversations.forget_topics();
         self.recaller.progress.backlog_grew.notify_one();
         // A project may be known by more than before.
@@ -522,6 +531,7 @@ impl Operations {
     /// Brings what else holds episodes in step with a store that lost some: the codes in memory, the instruction files, and the
     /// recollection files.
     async fn episodes_went(&self) -> Result<(), ControlError> {
+        self.recaller.progress.memory_changed.notify_one();
         let removed = self.remove_recollection_files().await;
         self.reload().await;
         self.files_tell_no_more(removed).await

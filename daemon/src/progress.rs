@@ -41,6 +41,9 @@ pub(crate) enum Part {
     Store,
     /// Serving the page, where the settings want it.
     Page,
+    /// Sharing, where the settings name a server.
+    #[cfg_attr(not(feature = "share"), expect(dead_code, reason = "without it nothing is shared"))]
+    Sharing,
 }
 
 impl Part {
@@ -52,6 +55,7 @@ impl Part {
             Self::Recollections => "recall",
             Self::Store => "store",
             Self::Page => "page",
+            Self::Sharing => "sharing",
         }
     }
 
@@ -63,6 +67,9 @@ impl Part {
             Self::Recollections => "recollection files can't be written; prompts are answered all the same",
             Self::Page => {
                 "the page that `page.serve` wants can't be served: the daemon goes on without it, and tries again every 10 s"
+            }
+            Self::Sharing => {
+                "nothing is shared until somebody changes something; it is tried again every 5 min, and at once by `remembrancer share resume`"
             }
             Self::Store => "what you decide can't be stored; only `pause` holds all the same, while the daemon runs",
         }
@@ -76,6 +83,7 @@ impl Part {
             Self::Recollections => "recollection files are written again",
             Self::Store => "what you decide is stored again",
             Self::Page => "the page can be served now",
+            Self::Sharing => "sharing goes on",
         }
     }
 }
@@ -85,6 +93,8 @@ impl Part {
 pub(crate) struct Progress {
     /// Woken when there may be something to embed.
     pub backlog_grew: Notify,
+    /// Woken when something came, changed or went that others may have to know.
+    pub memory_changed: Notify,
     /// Woken when the full-text index was found damaged.
     pub index_damaged: Notify,
     /// Woken when bytes of what was forgotten are left on the disk: a reader or a backup was in the way, or a copy could not be cleaned.
@@ -189,12 +199,17 @@ impl Progress {
         if outcome.added + outcome.updated > 0 {
             self.backlog_grew.notify_one();
         }
+        if outcome.added + outcome.updated + outcome.retired > 0 {
+            self.memory_changed.notify_one();
+        }
     }
 
     /// What one batch embedded, and what it took with the rest after it.
     pub(crate) fn embedded(&self, episodes: usize, took: Duration) {
         self.embedded.fetch_add(episodes as u64, Ordering::Relaxed);
         self.embed_micros.fetch_add(took.as_micros() as u64, Ordering::Relaxed);
+        // A vector goes along with what was shared before it was made.
+        self.memory_changed.notify_one();
     }
 
     /// Begins, or with `None` ends, a pause. Gives the one that was before.

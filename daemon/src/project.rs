@@ -150,6 +150,16 @@ impl Folders {
         Ok(Some(UNKNOWN))
     }
 
+    /// The keys by which a project of `cwd` is known; none where it is no project, or where the file system did not tell within
+    /// `patience`. Starts no process.
+    #[cfg(feature = "share")]
+    pub(crate) fn keys(&self, cwd: &str, patience: Duration) -> Vec<String> {
+        let folder = PathBuf::from(kept_folder(cwd).unwrap_or_else(|| cwd.to_owned()));
+        let home = self.home.clone();
+        let identity = self.within(patience, move || identify(&folder, home.as_deref(), false));
+        identity.flatten().map_or_else(Vec::new, |identity| identity.keys)
+    }
+
     /// What `look` gives, on a thread that is left behind where it takes longer than `patience`; `None` then, and where as
     /// many as may be were left behind before and have not ended.
     pub(crate) fn within<T: Send + 'static>(&self, patience: Duration, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {

@@ -2,6 +2,8 @@
 //! searched, the reply goes out, and only then is anything stored.
 
 mod outcome;
+#[cfg(feature = "share")]
+mod remote;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +15,8 @@ use remembrancer_hooks::places::Places;
 use remembrancer_hooks::protocol::{RecallReply, RecallRequest, Shown, Stage, VERSION};
 use remembrancer_hooks::recollection_file::{prompt_hash, prompt_hash_hex};
 use remembrancer_processor::ingest::redact;
+#[cfg(feature = "share")]
+use remembrancer_processor::recall::RemoteSource;
 use remembrancer_processor::recall::{
     Header, Query, Question, Recall, RecallSettings, SessionState, Sources, empty_block, importable, recall,
 };
@@ -34,6 +38,8 @@ use crate::project::Folders;
 use crate::reason::Reason;
 use crate::recollection_files;
 use crate::reranker::Reranker;
+#[cfg(feature = "share")]
+use crate::share::Desk;
 use crate::store::{NoAnswer, StoreHandle};
 
 pub(crate) use outcome::Took;
@@ -80,6 +86,9 @@ pub(crate) struct Recaller {
     pub folders: Arc<Folders>,
     /// What has become of files.
     pub changes: Arc<Changes>,
+    /// Where the shared store is searched, if prompts may have that.
+    #[cfg(feature = "share")]
+    pub remote: Option<Arc<Desk>>,
     /// The key under which prompts are hashed for the log.
     pub log_key: [u8; 32],
 }
@@ -481,12 +490,18 @@ impl Search {
             ModelState::Loading | ModelState::Failed(_) => String::new(),
         };
         let settings = in_scope(&self.recaller.settings, self.asked.all_projects);
+        #[cfg(feature = "share")]
+        let mut remote = self.at_the_desk(reader, project);
         let embedding = &mut self.embedding;
         let sources = Sources {
             reader,
             codes: self.recaller.codes.index(),
             model_id: &model_id,
             embedding: &mut |patience| embedding.wait(patience),
+            #[cfg(feature = "share")]
+            remote: remote.as_mut().map(|remote| remote as &mut RemoteSource<'_>),
+            #[cfg(not(feature = "share"))]
+            remote: None,
             reranker: self.recaller.reranker.ready(),
             afterwards: Some(self.recaller.changes.as_ref()),
         };

@@ -15,8 +15,8 @@ pub(crate) use files::{
     why_not_writable,
 };
 pub(crate) use process::{
-    is_alive, kill_group, lead_a_group, leave_no_core_dumps, lower_this_thread, make_files_private, memory, standard_error,
-    stands_still, stop_signal, terminate, user_id,
+    host_name, is_alive, kill_group, lead_a_group, leave_no_core_dumps, lower_this_thread, make_files_private, memory,
+    standard_error, stands_still, stop_signal, terminate, user_id,
 };
 pub(crate) use random::fill_randomly;
 pub(crate) use socket::{HeldListener, Listener, Stream, has_left, is_answered, peer};

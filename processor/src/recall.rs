@@ -31,6 +31,7 @@ mod profile;
 mod query;
 mod rank;
 mod recollection;
+mod remote;
 mod reranking;
 mod search;
 mod since;
@@ -70,6 +71,7 @@ pub use profile::{
 pub use query::{Dropped as DroppedWords, Query};
 pub use rank::{Best, dense_ranks};
 pub use recollection::{CAPS, Caps, Header, block, cut, empty_block, estimated_tokens, standing_block};
+pub use remote::{AskRemote, RemoteSource};
 pub use reranking::RERANKED;
 pub use search::{SEARCH_DEPTH, SearchMode, Searched, Sought, search, search_terms, search_text};
 pub use since::{Afterwards, Fate, MOST_COMMITS, Since};
@@ -112,6 +114,10 @@ pub enum Degradation {
     ExpansionAbsent,
     /// The graph leg is absent.
     GraphAbsent,
+    /// The shared store did not answer in its share of the budget: what is here alone.
+    RemoteLate,
+    /// The shared store was not asked, since it could not be, or failed: what is here alone.
+    RemoteAbsent,
     /// The candidates could not be read in time.
     PoolAbsent,
     /// The reranker failed, or there was no time for it.
@@ -120,7 +126,7 @@ pub enum Degradation {
 
 impl Degradation {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::EmbeddingLate,
         Self::EmbeddingFailed,
         Self::NoModel,
@@ -128,6 +134,8 @@ impl Degradation {
         Self::RecentAbsent,
         Self::ExpansionAbsent,
         Self::GraphAbsent,
+        Self::RemoteLate,
+        Self::RemoteAbsent,
         Self::PoolAbsent,
         Self::RerankerAbsent,
     ];
@@ -142,6 +150,8 @@ impl Degradation {
             Self::RecentAbsent => "recent-absent",
             Self::ExpansionAbsent => "expansion-absent",
             Self::GraphAbsent => "graph-absent",
+            Self::RemoteLate => "share-remote-late",
+            Self::RemoteAbsent => "share-remote-absent",
             Self::PoolAbsent => "pool-absent",
             Self::RerankerAbsent => "reranker-absent",
         }
@@ -276,6 +286,8 @@ pub struct Sources<'a> {
     pub model_id: &'a str,
     /// The prompt's embedding as it arrives.
     pub embedding: &'a mut EmbeddingSource<'a>,
+    /// Who asks the shared store for this prompt, where it is to be asked.
+    pub remote: Option<&'a mut RemoteSource<'a>>,
     /// What reads the best candidates together with the prompt, if anything does.
     pub reranker: Option<&'a dyn Rerank>,
     /// What knows what has become of the files that are spoken of, if anything does.

@@ -12,6 +12,7 @@ const SOCKET_UNIT: &str = include_str!("../../packaging/systemd/remembrancer.soc
 const NAMESPACES: &str = include_str!("../../packaging/systemd/remembrancer.service.d/namespaces.conf");
 const DROP_IN: &str = include_str!("../../packaging/systemd/remembrancer.service.d/read-only-home.conf");
 const INSTRUCTION_FILES: &str = include_str!("../../packaging/systemd/remembrancer.service.d/instruction-files.conf");
+const SHARE: &str = include_str!("../../packaging/systemd/remembrancer.service.d/share.conf");
 const AGENT: &str = include_str!("../../packaging/launchd/dev.remembrancer.daemon.plist");
 
 /// Section and key to the values of a unit file; fails on anything that is neither.
@@ -134,6 +135,7 @@ fn systemd_itself_takes_the_units() {
     let sandbox = sandbox!();
     let folder = units(&sandbox);
     put_drop_ins(&folder, &DROP_INS);
+    put_drop_ins(&folder, &[("share.conf", SHARE)]);
     let both = ["remembrancer.service", "remembrancer.socket"].map(|name| folder.join(name));
     let Some(output) = analyze(&sandbox, &["verify", "--man=no"], &both) else {
         return;

@@ -42,6 +42,8 @@ pub(crate) fn here(surroundings: &Surroundings, request: &Request) -> Result<Val
         Request::Remember { text, project } => remember_here(surroundings, text, project.as_deref())?,
         Request::Steer { how, ids } => steer_here(surroundings, *how, ids)?,
         Request::Forget { target } => forget_here(surroundings, target)?,
+        Request::PauseSharing => pause_sharing_here(surroundings, true)?,
+        Request::ResumeSharing => pause_sharing_here(surroundings, false)?,
         _ => return Err(CliError::new(Kind::Daemon, "no daemon runs, and this needs one")),
     })
 }
@@ -194,6 +196,25 @@ fn forget_here(surroundings: &Surroundings, target: &ForgetTarget) -> Result<Val
     // Nobody has looked for what was written since the daemon ran last.
     done["caught_up"] = false.into();
     Ok(done)
+}
+
+/// Stops sharing for now, or goes on with it.
+///
+/// # Errors
+/// Where this memory is not shared; what the daemon or the store says.
+pub(crate) fn pause_sharing(surroundings: &Surroundings, paused: bool) -> Result<Value, CliError> {
+    let request = if paused {
+        Request::PauseSharing
+    } else {
+        Request::ResumeSharing
+    };
+    act(surroundings, &request)
+}
+
+fn pause_sharing_here(surroundings: &Surroundings, paused: bool) -> Result<Value, CliError> {
+    control::refuse_unless_shared(&ask::reader(surroundings)?)?;
+    let (_single, mut writer) = ask::writer(surroundings)?;
+    Ok(control::pause_sharing(&mut writer, paused)?)
 }
 
 /// How the answer to a prompt came about: of a logged one, or of one that is put now (where no daemon runs by words alone, unless

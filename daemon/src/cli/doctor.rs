@@ -2,6 +2,8 @@
 //! mends first what it can, and looks then.
 
 mod fix;
+#[cfg(feature = "share")]
+mod sharing;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -129,6 +131,8 @@ fn examine(arguments: &DoctorArguments, surroundings: &Surroundings) -> Result<V
     checks.extend(obstacles::obstacles(places, running.ping.is_ok()));
     let reader = Reader::open(&places.database_file());
     checks.extend(memory(surroundings, &running, reader.as_ref()));
+    #[cfg(feature = "share")]
+    checks.extend(sharing::checks(surroundings, &running.status["sharing"]));
     let hook = hook_beside(&std::env::current_exe()?)?;
     let cwd = std::env::current_dir()?.display().to_string();
     let reader = reader.ok();

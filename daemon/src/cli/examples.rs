@@ -185,6 +185,22 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("restore", &[("remembrancer restore --latest", "with the daemon stopped")]),
+    #[cfg(feature = "share")]
+    (
+        "share",
+        &[
+            ("remembrancer share status", "connected or not, and what waits"),
+            (
+                "remembrancer share forget --project github.com/acme/app",
+                "take back what you shared of it",
+            ),
+            ("remembrancer share export team.jsonl --team", "all that the team shares"),
+            (
+                "remembrancer share add-member ada --team acme --url-file ~/owner.url",
+                "for who runs the server",
+            ),
+        ],
+    ),
     ("mcp", &[("remembrancer mcp", "as a host starts it; it ends with its input")]),
     (
         "serve",

@@ -29,9 +29,9 @@ const TOLD: usize = 20;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "What is here already stays as it is; what you forgot here stays forgotten, and what is excluded here stays out. Texts are \
-redacted again, and embedded anew. A line that can't be read is named and left out. To import the same file twice changes nothing. Every \
-member is explained in docs/export.md."
+    after_help = "What is here already stays as it is; what you forgot here stays forgotten, and what is excluded here stays out. What others \
+shared (`shared_by`) is left out: it comes by the shared store. Texts are redacted again, and embedded anew. A line that can't be read is \
+named and left out. To import the same file twice changes nothing. Every member is explained in docs/export.md."
 )]
 pub(super) struct ImportArguments {
     /// What `export` wrote as JSON lines; `-` for standard input.
@@ -204,6 +204,7 @@ impl Told {
             ("forgotten", "forgotten here"),
             ("retired", "removed here by retention"),
             ("excluded", "excluded here, or there"),
+            ("shared", "shared by others: they come by the shared store"),
         ];
         for (name, why) in left {
             if self.of(name) > 0 {

@@ -72,6 +72,10 @@ fn print_episode(episode: &Value, terminal: Terminal) {
         }
     }
     print_transcript(&episode["transcript"]);
+    if let Some(member) = episode["shared_by"]["member"].as_str() {
+        let machine = episode["shared_by"]["machine"].as_str().unwrap_or("an unknown machine");
+        say!("shared by: {member}, from {machine}");
+    }
     if episode["hidden"] == true {
         say!("hidden: yes, by an exclusion");
     }

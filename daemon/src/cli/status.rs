@@ -67,6 +67,14 @@ fn print_steered(status: &Value) {
     }
 }
 
+/// One line where this memory is shared.
+#[cfg(feature = "share")]
+fn print_sharing(status: &Value) {
+    if let Some(line) = super::share::status::line(&status["sharing"], status["daemon"].is_object()) {
+        say!("sharing:    {line}");
+    }
+}
+
 fn print_status(status: &Value) {
     let number = |value: &Value| value.as_u64().unwrap_or_default();
     match status["daemon"]["pid"].as_u64() {
@@ -125,6 +133,8 @@ fn print_status(status: &Value) {
         "disk:       {:.1} MB",
         (number(&status["database_bytes"]) + number(&status["wal_bytes"])) as f64 / 1e6
     );
+    #[cfg(feature = "share")]
+    print_sharing(status);
     print_retention(&status["retention"]);
     print_redaction(&status["redaction"]);
     print_backups(status);

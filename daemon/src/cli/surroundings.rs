@@ -21,6 +21,9 @@ pub(crate) struct Surroundings {
     pub(crate) home: PathBuf,
     /// What standard output is.
     pub(super) terminal: Terminal,
+    /// The file with the URL by which who runs the shared store's server reaches it, where the environment names one.
+    #[cfg(feature = "share")]
+    pub(super) share_admin_url_file: Option<PathBuf>,
     /// Where each agent keeps its transcripts, by its own rules.
     usual_roots: Vec<Root>,
 }
@@ -28,8 +31,13 @@ pub(crate) struct Surroundings {
 /// Seed 003's kill switch.
 pub(super) const V2_SWITCH: &str = "RAG_FUSION_V2_ENABLED";
 
+/// Names the file with the URL of who runs the shared store's server.
+pub(super) const SHARE_ADMIN_URL_FILE: &str = "REMEMBRANCER_SHARE_ADMIN_URL_FILE";
+/// Where libpq looks for services, too.
+const SERVICE_FILE: &str = "PGSERVICEFILE";
+
 /// Variables that decide something here, and what.
-const VARIABLES: [(&str, &str); 8] = [
+const VARIABLES: [(&str, &str); 10] = [
     (V2_SWITCH, "fusion.profile \"v2\" to \"rrf\" where it is false"),
     ("REMEMBRANCER_BUDGET", "the hook's budget"),
     ("REMEMBRANCER_SOCKET", "the daemon's socket"),
@@ -37,6 +45,11 @@ const VARIABLES: [(&str, &str); 8] = [
         "REMEMBRANCER_GUARD",
         "sessions below this program not to be remembered, unless it is 0",
     ),
+    (
+        SHARE_ADMIN_URL_FILE,
+        "the file with the URL for `share init` and the other commands of who runs the server",
+    ),
+    (SERVICE_FILE, "the file in which share.service is looked for"),
     ("XDG_CONFIG_HOME", "the folder of settings"),
     ("XDG_DATA_HOME", "the folder of the memory"),
     ("XDG_STATE_HOME", "the folder of recollection files"),
@@ -92,14 +105,17 @@ impl Surroundings {
             ));
         }
         let fusion_v2 = std::env::var(V2_SWITCH).ok();
-        let config =
-            Config::load(&config.unwrap_or_else(|| places.config_file()), &home)?.with_v2_switched_by(fusion_v2.as_deref());
+        let config = Config::load(&config.unwrap_or_else(|| places.config_file()), &home)?
+            .with_v2_switched_by(fusion_v2.as_deref())
+            .with_service_file(variable(SERVICE_FILE));
         let usual_roots = usual_roots(&home, &variable);
         Ok(Self {
             places,
             config,
             home,
             terminal: terminal(),
+            #[cfg(feature = "share")]
+            share_admin_url_file: variable(SHARE_ADMIN_URL_FILE),
             usual_roots,
         })
     }

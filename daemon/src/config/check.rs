@@ -1,5 +1,7 @@
 //! From what a settings file says to values with units and within their ranges; what is not is refused with its remedy.
 
+mod share;
+
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -82,6 +84,7 @@ impl Check<'_> {
             },
             backup: self.backup(&file.backup)?,
             page: self.page(&file.page)?,
+            share: self.share_settings(file.share)?,
             log_level: self.log_level(set(file.log.level))?,
         })
     }

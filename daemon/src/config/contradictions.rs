@@ -47,6 +47,22 @@ impl Config {
                 format!("`page.port` is {port}, which browsers refuse to open: the page could be served and not seen");
             found.push((contradiction, "choose another port, such as 7420".to_owned()));
         }
+        if let Some(share) = &self.share
+            && share.projects.is_empty()
+        {
+            let (contradiction, remedy) = if share.pull {
+                (
+                    "`share.projects` names none: nothing of this machine is shared",
+                    "name projects, or \"*\" for all",
+                )
+            } else {
+                (
+                    "`share.projects` names none and `share.pull` is false: nothing is shared, and nothing is taken",
+                    "name projects, set share.pull to true, or take `share.url` or `share.service` out",
+                )
+            };
+            found.push((contradiction.to_owned(), remedy.to_owned()));
+        }
         found
     }
 }
@@ -91,6 +107,32 @@ mod tests {
         assert_eq!(found.len(), expected, "{found:?}");
         assert!(
             found.iter().all(|(found, _)| found.contains("`page.port` is 6000")),
+            "{found:?}"
+        );
+    }
+
+    #[rstest]
+    #[case::not_shared("", &[])]
+    #[case::named("url = \"postgres://ada@db/memory\"\nteam = \"acme\"\nprojects = [\"*\"]", &[])]
+    #[case::none_named("url = \"postgres://ada@db/memory\"\nteam = \"acme\"", &["nothing of this machine is shared"])]
+    #[case::nothing_at_all(
+        "url = \"postgres://ada@db/memory\"\nteam = \"acme\"\npull = false",
+        &["nothing is shared, and nothing is taken"]
+    )]
+    fn a_shared_store_that_nothing_goes_to_is_told(#[case] keys: &str, #[case] expected: &[&str]) {
+        let config = Config::parse(
+            Path::new("config.toml"),
+            &format!("[share]\n{keys}\n"),
+            Path::new("/home/ada"),
+        )
+        .unwrap();
+        let found = config.contradictions();
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        assert!(
+            found
+                .iter()
+                .zip(expected)
+                .all(|((found, _), expected)| found.contains(expected)),
             "{found:?}"
         );
     }

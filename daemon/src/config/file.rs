@@ -76,6 +76,21 @@ table!(PageTable {
     port: usize,
 });
 
+table!(ShareTable {
+    url: String,
+    service: String,
+    password_file: PathBuf,
+    password_command: Vec<String>,
+    team: String,
+    projects: Vec<String>,
+    machine: String,
+    tls: String,
+    ca_file: PathBuf,
+    key_file: PathBuf,
+    pull: bool,
+    remote: bool,
+});
+
 table!(LogTable { level: String });
 
 /// A settings file.
@@ -92,6 +107,7 @@ pub(super) struct ConfigFile {
     pub(super) retention: RetentionTable,
     pub(super) backup: BackupTable,
     pub(super) page: PageTable,
+    pub(super) share: ShareTable,
     pub(super) log: LogTable,
 }
 
@@ -123,6 +139,7 @@ impl ConfigFile {
             retention: self.retention.over(below.retention),
             backup: self.backup.over(below.backup),
             page: self.page.over(below.page),
+            share: self.share.over(below.share),
             log: self.log.over(below.log),
         }
     }

@@ -73,16 +73,16 @@ fn allowed(table: &str, key: &str, default: &str) -> String {
     for probe in probes {
         let text = format!("[{table}]\n{key} = {probe}\n");
         let refused = Config::parse(Path::new("config.toml"), &text, Path::new("/"));
-        let remedy = refused.err().and_then(|error| remedy(&error));
+        let remedy = refused.err().and_then(|error| remedy(&error, &format!("{table}.{key}")));
         said.extend(remedy.filter(|remedy| !said.contains(remedy)));
     }
     said.join("; ")
 }
 
-/// What an error says would be right.
-fn remedy(error: &ConfigError) -> Option<String> {
+/// What an error says would be right of the setting that it is `about`: one may be wrong only since another is not set.
+fn remedy(error: &ConfigError, about: &str) -> Option<String> {
     match error {
-        ConfigError::Value { remedy, .. } => Some(remedy.clone()),
+        ConfigError::Value { key, remedy, .. } => (*key == about).then(|| remedy.clone()),
         // "top takes a whole number, 0 or more, not -1"
         ConfigError::Parse { message, .. } => {
             let taken = message.split_once(" takes ")?.1;

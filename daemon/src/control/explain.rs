@@ -324,6 +324,7 @@ impl Told<'_> {
             ranks: Ranks {
                 expansion: traced.expansion_rank,
                 graph: traced.graph_rank,
+                remote: traced.remote_rank,
                 ..Ranks::default()
             },
             fused_parts: traced.fused_parts.clone(),

@@ -9,6 +9,7 @@ use remembrancer_schema::{ImportOutcome, StoredEpisode, UnixMillis, Writer};
 use serde_json::{Value, json};
 
 use super::ControlError;
+use line::LineError;
 
 /// Stores the episodes of `lines` that are new here; with `dry_run`, says what would become of them.
 ///
@@ -17,13 +18,15 @@ use super::ControlError;
 pub(crate) fn import(writer: &mut Writer, lines: &[String], now: UnixMillis, dry_run: bool) -> Result<Value, ControlError> {
     let mut episodes: Vec<StoredEpisode> = Vec::with_capacity(lines.len());
     let mut problems: Vec<Value> = Vec::new();
+    let mut shared = 0;
     for (number, text) in lines.iter().enumerate() {
         match line::read(text) {
             Ok(episode) => episodes.push(episode),
+            Err(LineError::Shared) => shared += 1,
             Err(why) => problems.push(json!({"line": number, "why": why.to_string()})),
         }
     }
-    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::from([(SHARED, shared)]);
     for outcome in writer.import(&episodes, now, dry_run)? {
         *counts.entry(name(outcome)).or_default() += 1;
     }
@@ -35,7 +38,9 @@ pub(crate) fn import(writer: &mut Writer, lines: &[String], now: UnixMillis, dry
 }
 
 /// What becomes of a line that can be read, by name.
-pub(crate) const NAMES: [&str; 5] = ["added", "known", "forgotten", "retired", "excluded"];
+pub(crate) const NAMES: [&str; 6] = ["added", "known", "forgotten", "retired", "excluded", SHARED];
+/// Others shared it: it is left out.
+const SHARED: &str = "shared";
 
 fn name(outcome: ImportOutcome) -> &'static str {
     match outcome {

@@ -90,6 +90,7 @@ impl Offline<'_> {
                     .embed_query(&question.query.text)
                     .map_err(|_| Degradation::EmbeddingFailed),
             },
+            remote: None,
             reranker: None,
             afterwards: None,
         };

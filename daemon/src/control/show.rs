@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::came_from::CameFrom;
 use super::listing::session_json;
 use super::looking::{cursor, place, turn_json};
-use super::{ControlError, date, episode_json, find};
+use super::{ControlError, date, episode_json, find, shared_by};
 
 /// Bytes of text in a reply, beyond which the rest is left for another: JSON may write a byte in six, and a reply has four
 /// megabytes at most.
@@ -59,6 +59,7 @@ pub(crate) fn show(reader: &Reader, id: &str) -> Result<ShownEpisode, ControlErr
     let is_fact = text.agent == USER_AGENT && text.session == REMEMBERED_SESSION;
     value["remembered_on"] = is_fact.then(|| date(text.created_at)).into();
     value["origin"] = turn.as_ref().map(|turn| turn_json(turn)["origin"].clone()).into();
+    value["shared_by"] = shared_by(reader, &[text.id])?.remove(&text.id).into();
     value["hidden"] = turn.as_ref().map(|turn| turn.hidden).into();
     let shown = within_bounds(&parts);
     value["parts"] = parts[..shown].iter().map(part_json).collect();

@@ -158,6 +158,7 @@ impl<'a> Asker<'a> {
             codes: &self.store.codes,
             model_id: &self.store.model_id,
             embedding,
+            remote: None,
             reranker: self.models.reranker,
             afterwards: None,
         }

@@ -34,6 +34,8 @@ pub(crate) fn about_degradation(name: &str) -> &str {
         "recent-absent" => "the episodes used last were left out of the pool",
         "expansion-absent" => "the conversation so far was not searched for",
         "graph-absent" => "linked episodes were left out",
+        "share-remote-late" => "the shared store answered too late: what is here alone",
+        "share-remote-absent" => "the shared store could not be asked: what is here alone",
         "pool-absent" => "the candidates could not be read in time",
         "reranker-absent" => "the reranker failed, or there was no time for it",
         other => other,

@@ -17,6 +17,9 @@ const SOCKET_UNIT_NAME: &str = "remembrancer.socket";
 /// What needs namespaces, which not every system lets a service of a user have.
 const NAMESPACES: &str = include_str!("../../../packaging/systemd/remembrancer.service.d/namespaces.conf");
 const NAMESPACES_NAME: &str = "remembrancer.service.d/namespaces.conf";
+/// What opens the network, for a shared store.
+const SHARE: &str = include_str!("../../../packaging/systemd/remembrancer.service.d/share.conf");
+const SHARE_NAME: &str = "remembrancer.service.d/share.conf";
 
 const LAUNCH_AGENT: &str = include_str!("../../../packaging/launchd/dev.remembrancer.daemon.plist");
 /// What stands for the program in the launch agent.
@@ -29,6 +32,16 @@ const SEAL: &str = "As remembrancer wrote it: ";
 /// A command line.
 pub(crate) type CommandLine = Vec<String>;
 
+/// Where a file of the service is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Everywhere,
+    /// Where a service may have namespaces: elsewhere it fails by this file.
+    WithNamespaces,
+    /// Where there is a shared store.
+    WhereSharing,
+}
+
 /// A file of the service.
 #[derive(Debug)]
 struct ServiceFile {
@@ -36,8 +49,7 @@ struct ServiceFile {
     template: &'static str,
     /// What stands for the program in the template, where it names it.
     placeholder: Option<&'static str>,
-    /// It makes a service fail where the system has no namespaces for it.
-    needs_namespaces: bool,
+    wanted: Wanted,
 }
 
 /// The service of one user.
@@ -48,6 +60,8 @@ pub(crate) struct Service {
     own_folders: usize,
     program: String,
     uid: u32,
+    /// The settings name a shared store.
+    shares: bool,
     /// Succeeds where the user's service manager answers.
     pub(crate) answers: CommandLine,
     /// Succeeds where a service may have what the file that needs namespaces asks for; `None` where no file does.
@@ -82,24 +96,31 @@ impl Service {
                     path: folder.join(SOCKET_UNIT_NAME),
                     template: SOCKET_UNIT,
                     placeholder: None,
-                    needs_namespaces: false,
+                    wanted: Wanted::Everywhere,
                 },
                 ServiceFile {
                     path: folder.join(UNIT_NAME),
                     template: UNIT,
                     placeholder: Some(UNIT_PROGRAM),
-                    needs_namespaces: false,
+                    wanted: Wanted::Everywhere,
                 },
                 ServiceFile {
                     path: folder.join(NAMESPACES_NAME),
                     template: NAMESPACES,
                     placeholder: None,
-                    needs_namespaces: true,
+                    wanted: Wanted::WithNamespaces,
+                },
+                ServiceFile {
+                    path: folder.join(SHARE_NAME),
+                    template: SHARE,
+                    placeholder: None,
+                    wanted: Wanted::WhereSharing,
                 },
             ],
             own_folders: 2,
             program: unit_word(program),
             uid,
+            shares: false,
             answers: line("systemctl --user show --property=Version"),
             has_namespaces: Some(trial(NAMESPACES)),
             runs: line(&format!("systemctl --user --quiet is-active {UNIT_NAME}")),
@@ -125,7 +146,7 @@ impl Service {
                 path,
                 template: LAUNCH_AGENT,
                 placeholder: Some(LAUNCH_AGENT_PROGRAM),
-                needs_namespaces: false,
+                wanted: Wanted::Everywhere,
             }],
             // The folder is the system's.
             own_folders: 0,
@@ -134,6 +155,7 @@ impl Service {
                 .replace('<', "&lt;")
                 .replace('>', "&gt;"),
             uid,
+            shares: false,
             answers: line(&format!("launchctl print {domain}")),
             has_namespaces: None,
             runs: line(&format!("launchctl print {domain}/{LAUNCH_AGENT_LABEL}")),
@@ -145,8 +167,14 @@ impl Service {
         }
     }
 
+    /// The service where the settings name a shared store, or none.
+    pub(crate) fn sharing(self, shares: bool) -> Self {
+        Self { shares, ..self }
+    }
+
     /// Plans to write the files, all of them or none. Nothing: they are there already. What needs namespaces is written where a service
-    /// `has_namespaces`, and removed where it has none; where that is not known, it stays as it is.
+    /// `has_namespaces`, and removed where it has none; where that is not known, it stays as it is. What opens the network is written
+    /// where there is a shared store, and removed where there is none.
     ///
     /// # Errors
     /// Why the files are left as they are, for one because their user has edited one.
@@ -155,9 +183,13 @@ impl Service {
         let files = self
             .files
             .iter()
-            .filter(|file| !file.needs_namespaces || has_namespaces.is_some());
+            .filter(|file| file.wanted != Wanted::WithNamespaces || has_namespaces.is_some());
         self.plan(files, remedy, |file| {
-            let is_wanted = !file.needs_namespaces || has_namespaces == Some(true);
+            let is_wanted = match file.wanted {
+                Wanted::Everywhere => true,
+                Wanted::WithNamespaces => has_namespaces == Some(true),
+                Wanted::WhereSharing => self.shares,
+            };
             is_wanted.then(|| file.text_for(&self.program))
         })
     }
@@ -169,7 +201,8 @@ impl Service {
     pub(crate) fn uninstall(&self) -> Result<Vec<Change>, Refusal> {
         let changes = self.plan(self.files.iter(), "remove it yourself", |_| None)?;
         // A drop-in lies in a folder of its own.
-        let folders = |change: &Change| self.own_folders + usize::from(change.path().ends_with(NAMESPACES_NAME));
+        let is_drop_in = |path: &Path| [NAMESPACES_NAME, SHARE_NAME].iter().any(|name| path.ends_with(name));
+        let folders = |change: &Change| self.own_folders + usize::from(is_drop_in(change.path()));
         Ok(changes
             .into_iter()
             .map(|change| {
@@ -188,7 +221,12 @@ impl Service {
         let fault = |file: &ServiceFile| {
             let path = file.path.display();
             let Ok(text) = fs_err::read_to_string(&file.path) else {
-                return (!file.needs_namespaces && !file.path.exists()).then(|| format!("{path} is missing"));
+                let is_missed = match file.wanted {
+                    Wanted::Everywhere => true,
+                    Wanted::WithNamespaces => false,
+                    Wanted::WhereSharing => self.shares,
+                };
+                return (is_missed && !file.path.exists()).then(|| format!("{path} is missing"));
             };
             let program = file.program_in(&text)?;
             let names = file.path_of(program);
@@ -384,8 +422,8 @@ mod tests {
     fn services(home: &Path, program: &str) -> [Service; 2] {
         let uid = rustix::process::getuid().as_raw();
         [
-            Service::systemd(&home.join(".config"), program, uid),
-            Service::launchd(home, program, uid),
+            Service::systemd(&home.join(".config"), program, uid).sharing(true),
+            Service::launchd(home, program, uid).sharing(true),
         ]
     }
 
@@ -435,6 +473,19 @@ mod tests {
             apply(service.install(has_namespaces).unwrap());
             assert_eq!(drop_in.exists(), is_there, "{has_namespaces:?}");
         }
+    }
+
+    #[test]
+    fn the_network_is_open_where_there_is_a_shared_store() {
+        let home = tempfile::tempdir().unwrap();
+        let drop_in = home.path().join(".config/systemd/user").join(SHARE_NAME);
+        for shares in [false, true, true, false] {
+            let [service, _] = services(home.path(), "/a/remembrancer");
+            let service = service.sharing(shares);
+            apply(service.install(None).unwrap());
+            assert_eq!((drop_in.exists(), service.faults()), (shares, Vec::new()));
+        }
+        assert!(SHARE_NAME > NAMESPACES_NAME, "the last of two settings counts");
     }
 
     #[test]

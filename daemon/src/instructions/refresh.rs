@@ -225,6 +225,7 @@ impl Refresher {
             codes: self.codes.index(),
             model_id: &model_id,
             embedding: &mut |patience| embedding.wait(patience),
+            remote: None,
             reranker: None,
             afterwards: None,
         };

@@ -11,6 +11,11 @@ pub(crate) fn user_id() -> u32 {
     rustix::process::getuid().as_raw()
 }
 
+/// What this machine is called, as far as that is text.
+pub(crate) fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// New files are private from now on, whatever the user's mask says.
 pub(crate) fn make_files_private() {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));

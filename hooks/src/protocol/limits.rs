@@ -153,6 +153,8 @@ fn members(request: &Request) -> Vec<Member<'_>> {
         | Request::Mend { .. }
         | Request::Pause { .. }
         | Request::Resume
+        | Request::PauseSharing
+        | Request::ResumeSharing
         | Request::Ping => Vec::new(),
     }
 }

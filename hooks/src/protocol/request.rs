@@ -63,6 +63,10 @@ pub enum Request {
     },
     /// End a pause.
     Resume,
+    /// Neither send to the shared store nor take from it, but for what is taken back and what is forgotten.
+    PauseSharing,
+    /// Share again.
+    ResumeSharing,
     /// Keep what happens below this folder out of the memory.
     Exclude {
         /// An absolute path.
@@ -283,7 +287,7 @@ pub enum ForgetTarget {
 }
 
 /// The names of all operations.
-const OPERATIONS: [&str; 27] = [
+const OPERATIONS: [&str; 29] = [
     "recall",
     "changed",
     "exclude_session",
@@ -295,6 +299,8 @@ const OPERATIONS: [&str; 27] = [
     "last_answer",
     "pause",
     "resume",
+    "pause_sharing",
+    "resume_sharing",
     "exclude",
     "include",
     "forget",

@@ -70,6 +70,8 @@ fn a_recall_is_the_documented_line() {
 #[case::last_answer_of(Request::LastAnswer { session: Some("s".into()) })]
 #[case::pause(Request::Pause { until_ms: Some(5) })]
 #[case::resume(Request::Resume)]
+#[case::pause_sharing(Request::PauseSharing)]
+#[case::resume_sharing(Request::ResumeSharing)]
 #[case::exclude(Request::Exclude { path: "/p".into() })]
 #[case::include(Request::Include { path: "/p".into() })]
 #[case::forget(Request::Forget { target: ForgetTarget::Matching("words".into()) })]

@@ -25,6 +25,8 @@ pub struct Candidate {
     pub expansion: Option<Cosine>,
     /// How near it lies to the best hits, if it is linked to any: higher is nearer.
     pub graph: Option<f64>,
+    /// Its place in what the shared store found, from 1, if it was asked and found it.
+    pub remote: Option<u32>,
     /// Whether it holds all of the prompt's terms.
     pub exact: bool,
 }
@@ -40,6 +42,7 @@ impl Candidate {
             Leg::Access => (Some(f64::from(use_level(self.row.access_count))), Best::Largest),
             Leg::Expansion => (cosine(self.expansion), Best::Largest),
             Leg::Graph => (self.graph, Best::Largest),
+            Leg::Remote => (self.remote.map(f64::from), Best::Smallest),
         }
     }
 }
@@ -63,7 +66,7 @@ pub struct Fused {
 ///
 /// Equal scores: the person's own turns before a subagent's, then newer first, then by uid.
 pub fn fuse(candidates: Vec<Candidate>, profile: &Profile, now: UnixMillis) -> Vec<Fused> {
-    let ranks = rank_all(&candidates, now);
+    let ranks = rank_all(&candidates, profile.counts(Leg::Remote), now);
     let best = BestValues::of(&candidates);
     let mut fused: Vec<Fused> = candidates
         .into_iter()
@@ -80,10 +83,10 @@ pub fn fuse(candidates: Vec<Candidate>, profile: &Profile, now: UnixMillis) -> V
     fused
 }
 
-/// One pass for the values of each leg, then one stable sort a list.
-fn rank_all(candidates: &[Candidate], now: UnixMillis) -> Vec<LegRanks> {
+/// One pass for the values of each leg, then one stable sort a list. The shared store's is ranked where it counts alone.
+fn rank_all(candidates: &[Candidate], with_remote: bool, now: UnixMillis) -> Vec<LegRanks> {
     let mut all = vec![LegRanks::default(); candidates.len()];
-    for leg in Leg::ALL {
+    for leg in Leg::ALL.into_iter().filter(|leg| with_remote || *leg != Leg::Remote) {
         let Some((_, best)) = candidates.first().map(|first| first.value(leg, now)) else {
             break;
         };

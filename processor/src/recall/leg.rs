@@ -19,17 +19,20 @@ pub enum Leg {
     Expansion,
     /// Nearness to the best hits by session, file, command or error (seeds 000 to 002).
     Graph,
+    /// By the search of the shared store over all that its team shares.
+    Remote,
 }
 
 impl Leg {
     /// The legs in the order in which they are shown.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Bm25,
         Self::Vector,
         Self::Recency,
         Self::Access,
         Self::Expansion,
         Self::Graph,
+        Self::Remote,
     ];
 
     /// The leg's name in `why`, `eval`, `status` and logs.
@@ -41,6 +44,7 @@ impl Leg {
             Self::Access => "access",
             Self::Expansion => "expansion",
             Self::Graph => "graph",
+            Self::Remote => "remote",
         }
     }
 }

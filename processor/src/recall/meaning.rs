@@ -9,6 +9,7 @@ use remembrancer_schema::EpisodeId;
 
 use super::coarse::CodeIndex;
 use super::legs::{self, Bounds, EmbeddingSource};
+use super::remote::{self, RemoteSource};
 use super::{Degradation, SessionState};
 use crate::deadline::Deadline;
 use crate::embed::Embedding;
@@ -27,6 +28,8 @@ pub(super) struct ByMeaning<'a> {
     pub conversation: Option<&'a Embedding>,
     /// How long the prompt's embedding is waited for.
     pub until: Deadline,
+    /// What the shared store is asked for beside the embedding.
+    pub terms: &'a [String],
 }
 
 /// What came of it.
@@ -43,15 +46,20 @@ pub(super) struct Meaning {
 }
 
 impl ByMeaning<'_> {
-    /// Searches while `by_words` runs on this thread.
+    /// Searches while `by_words` runs on this thread, and has the shared store asked as soon as it is known by what.
     ///
     /// # Panics
     /// If the embedding or the search does.
-    pub(super) fn beside(self, embedding: &mut EmbeddingSource<'_>, by_words: impl FnOnce()) -> Meaning {
+    pub(super) fn beside(
+        self,
+        embedding: &mut EmbeddingSource<'_>,
+        remote: Option<&mut RemoteSource<'_>>,
+        by_words: impl FnOnce(),
+    ) -> Meaning {
         thread::scope(|scope| {
             let started = thread::Builder::new()
                 .name("recall-meaning".to_owned())
-                .spawn_scoped(scope, move || self.search(embedding));
+                .spawn_scoped(scope, move || self.search(embedding, remote));
             by_words();
             match started {
                 Ok(searching) => searching.join().unwrap_or_else(|panic| resume_unwind(panic)),
@@ -63,7 +71,7 @@ impl ByMeaning<'_> {
         })
     }
 
-    fn search(&self, embedding: &mut EmbeddingSource<'_>) -> Meaning {
+    fn search(&self, embedding: &mut EmbeddingSource<'_>, remote: Option<&mut RemoteSource<'_>>) -> Meaning {
         let embedding = embedding(self.until.remaining());
         let prompt = embedding.as_ref().ok();
         let topic_cosine = prompt
@@ -75,6 +83,9 @@ impl ByMeaning<'_> {
                 same_topic: true,
                 ..Meaning::nothing(embedding)
             };
+        }
+        if let Some(remote) = remote {
+            remote::begin(remote, self.terms, prompt, self.until);
         }
         let queries = [prompt, self.conversation].into_iter().flatten();
         let codes = self.codes.read().unwrap_or_else(PoisonError::into_inner);

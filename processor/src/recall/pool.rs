@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use remembrancer_schema::{Bm25, Cosine, EpisodeId, ProjectId, QueryError, Reader};
 
+use super::ScopeRule;
 use super::fusion::Candidate;
-use super::legs::Words;
+use super::legs::{Bounds, Words};
 use crate::embed::Embedding;
 
 /// What the legs found.
@@ -20,6 +21,10 @@ pub(super) struct Found {
     pub recent_passed_over: u32,
     /// Coarse vector neighbours of the prompt, and of the conversation where the profile asks for these.
     pub coarse: Vec<EpisodeId>,
+    /// What the shared store finds, best first, where it was to be asked.
+    pub remote: Option<Vec<EpisodeId>>,
+    /// How many of these were passed over, as in [`Words::passed_over`].
+    pub remote_passed_over: u32,
 }
 
 impl Found {
@@ -35,10 +40,12 @@ impl Found {
         let recent = add(&mut self.recent.iter().copied());
         let meaning = add(&mut self.coarse.iter().copied());
         let words = add(&mut self.words.hits.iter().map(|(id, _)| *id));
+        let remote = add(&mut self.remote.iter().flatten().copied());
         Union {
             recent,
             meaning,
             words,
+            remote,
             ..union
         }
     }
@@ -53,8 +60,10 @@ pub(super) struct Union {
     pub recent: u32,
     /// New by meaning.
     pub meaning: u32,
-    /// New by words, which come last.
+    /// New by words, which come last of what is asked here.
     pub words: u32,
+    /// New by the shared store.
+    pub remote: u32,
 }
 
 /// The vectors to which candidates are compared.
@@ -93,11 +102,25 @@ pub(super) fn candidates(
                 cosine: cosine_with(compared.prompt),
                 expansion: cosine_with(compared.conversation),
                 graph: None,
+                remote: None,
                 exact: words.exact.contains(&row.id),
                 row,
             }
         })
         .collect())
+}
+
+/// Notes the places of what the shared store found. It knows nothing of scopes: where only the prompt's own project takes part, the
+/// others' go.
+pub(super) fn place_remote(pool: &mut Vec<Candidate>, found: &Found, bounds: &Bounds<'_>) {
+    let Some(remote) = &found.remote else { return };
+    let places: HashMap<EpisodeId, u32> = remote.iter().copied().zip(1..).collect();
+    for candidate in pool.iter_mut() {
+        candidate.remote = places.get(&candidate.row.id).copied();
+    }
+    if bounds.scope == ScopeRule::Project {
+        pool.retain(|candidate| candidate.remote.is_none() || bounds.is_own(candidate.row.project));
+    }
 }
 
 /// Drops candidates that are not the prompt's `own` and whose cosine is not strong, before any ranking.

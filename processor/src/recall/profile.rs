@@ -222,7 +222,50 @@ const fn single_leg(name: &'static str, lexical: Lexical, weights: &'static [(Le
     }
 }
 
+/// The weights of the profiles that rank, where the shared store is asked, too: it counts as much as words do.
+const WITH_REMOTE: &[(&str, &[(Leg, f64)])] = &[
+    (RRF.name, &[(Leg::Bm25, 1.0), (Leg::Vector, 1.0), (Leg::Remote, 1.0)]),
+    (
+        UNION.name,
+        &[
+            (Leg::Bm25, 1.0),
+            (Leg::Vector, 1.0),
+            (Leg::Recency, 0.6),
+            (Leg::Access, 0.4),
+            (Leg::Remote, 1.0),
+        ],
+    ),
+    (
+        WEIGHTED.name,
+        &[(Leg::Bm25, 1.0), (Leg::Vector, 1.0), (Leg::Graph, 0.35), (Leg::Remote, 1.0)],
+    ),
+    (
+        V2.name,
+        &[
+            (Leg::Vector, 2.0),
+            (Leg::Expansion, 1.0),
+            (Leg::Bm25, 1.0),
+            (Leg::Remote, 1.0),
+        ],
+    ),
+    (DEFAULT.name, &[(Leg::Bm25, 1.0), (Leg::Vector, 1.0), (Leg::Remote, 1.0)]),
+];
+
 impl Profile {
+    /// The same where the shared store is asked, too. One that combines scores has no place for its ranks: what it finds is judged
+    /// by words and meaning there.
+    #[must_use]
+    pub fn with_remote(self) -> Self {
+        let weights = WITH_REMOTE.iter().find(|(name, _)| *name == self.name);
+        match (self.rule, weights) {
+            (Rule::Ranks(fusion), Some(&(_, weights))) => Self {
+                rule: Rule::Ranks(RankFusion { weights, ..fusion }),
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// The profile called `name`.
     pub fn by_name(name: &str) -> Option<&'static Self> {
         PROFILES.iter().find(|profile| profile.name == name)
@@ -233,6 +276,35 @@ impl Profile {
         match self.rule {
             Rule::Ranks(fusion) => fusion.weights.iter().any(|(weighted, _)| *weighted == leg),
             Rule::Convex { .. } => matches!(leg, Leg::Bm25 | Leg::Vector),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shared_store_counts_as_much_as_words_do_and_changes_nothing_else() {
+        for profile in PROFILES {
+            let with = profile.with_remote();
+            let (Rule::Ranks(before), Rule::Ranks(after)) = (profile.rule, with.rule) else {
+                assert_eq!((with, profile.name), (*profile, CONVEX.name));
+                continue;
+            };
+            let (last, rest) = after.weights.split_last().unwrap();
+            assert_eq!(rest, before.weights, "{}", profile.name);
+            let words = before.weights.iter().find(|(leg, _)| *leg == Leg::Bm25).unwrap().1;
+            assert_eq!(*last, (Leg::Remote, words), "{}", profile.name);
+            assert!(with.counts(Leg::Remote) && !profile.counts(Leg::Remote));
+            let weights = before.weights;
+            assert_eq!(
+                Profile {
+                    rule: Rule::Ranks(RankFusion { weights, ..after }),
+                    ..with
+                },
+                *profile
+            );
         }
     }
 }

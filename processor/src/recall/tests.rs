@@ -5,6 +5,7 @@ mod legs;
 mod order;
 mod origin;
 mod page;
+mod remote;
 mod reranking;
 mod silence;
 mod since;
@@ -196,6 +197,7 @@ impl Store {
             codes: &self.codes,
             model_id: MODEL,
             embedding: &mut source,
+            remote: None,
             reranker: None,
             afterwards: None,
         })

@@ -82,12 +82,19 @@ impl Recall {
             Some(NOT_IN_PROFILE)
         };
         let notes = &self.notes;
-        vec![
+        let mut sources = vec![
             source("recent", &notes.recent, self.absence(&[Degradation::RecentAbsent])),
             source("meaning", &notes.meaning, self.absence(&WITHOUT_EMBEDDING)),
             source("words", &notes.words, self.absence(&[Degradation::Bm25Absent])),
             source("graph", &notes.graph, graph),
-        ]
+        ];
+        sources.extend(
+            notes
+                .remote
+                .as_ref()
+                .map(|remote| source("remote", remote, self.absence(&WITHOUT_REMOTE))),
+        );
+        sources
     }
 
     /// The first of `degradations` that this recall had.
@@ -116,6 +123,7 @@ impl Recall {
             Leg::Vector => self.absence(&WITHOUT_EMBEDDING),
             Leg::Expansion => self.absence(&[Degradation::ExpansionAbsent]),
             Leg::Graph => self.absence(&[Degradation::GraphAbsent]),
+            Leg::Remote => self.absence(&WITHOUT_REMOTE),
             Leg::Recency | Leg::Access => None,
         };
         let top = listed.top.iter();
@@ -191,6 +199,7 @@ impl Recall {
             second_parts: all_rounded(second_parts(weighed, &settings.profile, self.weighing.best_cosine)),
             expansion_rank: rank(Leg::Expansion),
             graph_rank: rank(Leg::Graph),
+            remote_rank: rank(Leg::Remote),
             words: weighed.words,
             coverage: rounded(weighed.evidence.coverage),
             foreign: settings.scope == ScopeRule::ProjectFirst && !is_own(row.project, self.log.project, self.notes.everywhere),
@@ -204,6 +213,9 @@ impl Recall {
 
 /// Why there is no search by meaning.
 const WITHOUT_EMBEDDING: [Degradation; 3] = [Degradation::NoModel, Degradation::EmbeddingLate, Degradation::EmbeddingFailed];
+
+/// Why nothing of the shared store is known.
+const WITHOUT_REMOTE: [Degradation; 2] = [Degradation::RemoteLate, Degradation::RemoteAbsent];
 
 fn fused_part_names(profile: &Profile) -> Vec<&'static str> {
     match &profile.rule {

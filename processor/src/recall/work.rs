@@ -16,6 +16,7 @@ use super::notes::{self, Brought, Notes};
 use super::pool::{self, Compared, Found};
 use super::profile::Profile;
 use super::recollection::block_with;
+use super::remote::{self, RemoteSource};
 use super::since::Afterwards;
 use super::trace::RERANK_STAGE;
 use super::weigh::{Weighing, weigh};
@@ -47,6 +48,13 @@ fn decided<'s>(
         Cow::Owned(&session.left_out | &muted)
     };
     Ok((left_out, reader.everywhere()?))
+}
+
+/// Where the prompt's own project goes first, others take part on strong evidence alone.
+fn leave_out_weak_foreigners(pool: &mut Vec<Candidate>, bounds: &Bounds<'_>, settings: &RecallSettings) {
+    if bounds.scope == ScopeRule::ProjectFirst {
+        pool::drop_weak_foreigners(pool, |project| bounds.is_own(project), settings.floor.foreign_cosine);
+    }
 }
 
 /// One recall in progress.
@@ -154,6 +162,7 @@ impl<'a> Work<'a> {
             codes,
             model_id,
             embedding,
+            mut remote,
             reranker: _,
             afterwards: _,
         } = sources;
@@ -182,9 +191,10 @@ impl<'a> Work<'a> {
             same_topic_cosine: settings.same_topic_cosine,
             conversation: conversation.as_ref(),
             until: legs_until,
+            terms: &query.terms,
         };
         let mut found = Found::default();
-        let meaning = by_meaning.beside(embedding, || {
+        let meaning = by_meaning.beside(embedding, remote.as_deref_mut(), || {
             found.words = self.absent_if_late(legs::bm25(reader, query, &bounds, &profile.lexical));
             self.watch.lap("bm25");
             (found.recent, found.recent_passed_over) = self.absent_if_late(legs::recent(reader, &bounds));
@@ -198,6 +208,7 @@ impl<'a> Work<'a> {
             return Err(Silence::SameTopic);
         }
         found.coarse = meaning.nearest;
+        self.take_remote(remote, &mut found, &bounds);
         let prompt = self.embedding.clone();
         let compared = Compared {
             model_id,
@@ -209,12 +220,8 @@ impl<'a> Work<'a> {
         self.note_found(&found, &union, session);
         let mut pool = pool::candidates(reader, &union.ids, &found.words, compared).map_err(|error| self.unreadable(&error))?;
         let read = pool.len();
-        let leave_out_weak_foreigners = |pool: &mut Vec<Candidate>| {
-            if settings.scope == ScopeRule::ProjectFirst {
-                pool::drop_weak_foreigners(pool, |project| bounds.is_own(project), settings.floor.foreign_cosine);
-            }
-        };
-        leave_out_weak_foreigners(&mut pool);
+        pool::place_remote(&mut pool, &found, &bounds);
+        leave_out_weak_foreigners(&mut pool, &bounds, settings);
         self.note_dropped(union.ids.len(), read, pool.len());
         if profile.counts(Leg::Graph) {
             stop_reading_at(reader, legs_until);
@@ -223,7 +230,7 @@ impl<'a> Work<'a> {
                 self.degradations.push(degradation);
             }
             let linked = pool.len();
-            leave_out_weak_foreigners(&mut pool);
+            leave_out_weak_foreigners(&mut pool, &bounds, settings);
             self.note_linked(&pool, linked, read);
             stop_reading_at(reader, deadline);
         }
@@ -231,6 +238,15 @@ impl<'a> Work<'a> {
         self.take_words(&mut found.words);
         self.watch.lap("pool");
         Ok(pool)
+    }
+
+    /// Waits for what the shared store finds, where it was to be asked, as long as it may.
+    fn take_remote(&mut self, remote: Option<&mut RemoteSource<'_>>, found: &mut Found, bounds: &Bounds<'_>) {
+        let Some(remote) = remote else { return };
+        if let Err(degradation) = remote::take(remote, found, bounds) {
+            self.degradations.push(degradation);
+        }
+        self.watch.lap("remote");
     }
 
     /// Notes what each source brought, and what none of them may.
@@ -245,6 +261,8 @@ impl<'a> Work<'a> {
         // The codes of what is left out are skipped before anything is counted.
         notes.meaning = brought(found.coarse.len(), union.meaning, None);
         notes.words = brought(found.words.hits.len(), union.words, Some(found.words.passed_over));
+        let remote = found.remote.as_ref();
+        notes.remote = remote.map(|ids| brought(ids.len(), union.remote, Some(found.remote_passed_over)));
         notes.found = union.ids.len() as u32;
         notes.in_context = session.conversation.len() as u32;
         notes.shown_before = session.left_out.len().saturating_sub(session.conversation.len()) as u32;
@@ -266,7 +284,12 @@ impl<'a> Work<'a> {
 
     /// Notes the first of each list that is always ranked, or counts in `profile`.
     fn note_lists(&mut self, fused: &[Fused], profile: &Profile) {
-        let is_listed = |leg: &Leg| !matches!(leg, Leg::Expansion | Leg::Graph) || profile.counts(*leg);
+        let was_asked = self.notes.remote.is_some();
+        let is_listed = |leg: &Leg| match leg {
+            Leg::Expansion | Leg::Graph => profile.counts(*leg),
+            Leg::Remote => was_asked && profile.counts(Leg::Remote),
+            Leg::Bm25 | Leg::Vector | Leg::Recency | Leg::Access => true,
+        };
         self.notes.lists = notes::lists(fused, Leg::ALL.into_iter().filter(is_listed), self.question.now);
     }
 

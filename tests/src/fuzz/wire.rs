@@ -171,6 +171,8 @@ fn request(text: &str, dice: &mut Dice) -> Request {
                 Request::Status,
                 Request::Flush,
                 Request::Resume,
+                Request::PauseSharing,
+                Request::ResumeSharing,
                 Request::Ping,
                 Request::LastAnswer { session: None },
                 Request::Mend {

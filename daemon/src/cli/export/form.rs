@@ -2,7 +2,7 @@
 
 use remembrancer_processor::recall::shown;
 use remembrancer_schema::StoredEpisode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::control::rfc3339;
 use crate::plural::counted;
@@ -11,9 +11,9 @@ use crate::printable::for_terminal;
 /// The version of the lines; a member may be added without a new one.
 const VERSION: u32 = 1;
 
-/// One JSON object and a newline. What acts on a terminal or ends a line is escaped, so that a text is on one line, does nothing where
-/// it is shown, and comes back as it is stored.
-pub(super) fn json_line(episode: &StoredEpisode) -> String {
+/// One JSON object and a newline. What acts on a terminal or ends a line is escaped, so that a text is on one line, does nothing
+/// where it is shown, and comes back as it is stored. `shared_by` tells who shared it, where that was another machine.
+pub(in crate::cli) fn json_line(episode: &StoredEpisode, shared_by: Option<&Value>) -> String {
     let text = &episode.text;
     let uses: Vec<_> = episode
         .uses
@@ -58,6 +58,7 @@ pub(super) fn json_line(episode: &StoredEpisode) -> String {
         "used": uses,
         "excluded": episode.hidden,
         "embedding_model": episode.embedding_model,
+        "shared_by": shared_by,
     });
     format!("{}\n", for_terminal(&line.to_string()))
 }
@@ -117,7 +118,6 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use remembrancer_schema::{EpisodeId, EpisodeText, EpisodeUid, Facets, Origin, Steered, TurnUid, UnixMillis};
-    use serde_json::Value;
 
     use super::*;
 
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_line_is_one_line_and_comes_back_as_it_is_stored() {
         let (prompt, answer) = ("one\n\u{1b}[2Jtwo\u{202e}\r\u{9b}2J\u{85}", "\u{2028}\"quoted\"\\\u{0}");
-        let line = json_line(&episode(prompt, answer));
+        let line = json_line(&episode(prompt, answer), None);
         assert_eq!(line.matches('\n').count(), 1);
         let acts = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{202e}');
         assert!(line.ends_with('\n') && !line.contains(acts), "{line:?}");

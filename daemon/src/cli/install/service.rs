@@ -18,7 +18,7 @@ pub(in crate::cli) fn of_this_system(surroundings: &Surroundings, program: &str)
         return Service::launchd(&surroundings.home, program, uid);
     }
     let config_home = surroundings.places.config_dir().with_file_name("");
-    Service::systemd(&config_home, program, uid)
+    Service::systemd(&config_home, program, uid).sharing(surroundings.config.share.is_some())
 }
 
 /// How long the trial of namespaces may take: it starts a shell that does nothing.

@@ -11,6 +11,7 @@ use remembrancer_schema::{
     TurnUid, USER_AGENT, UnixMillis,
 };
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// The version of the lines that are read.
 const VERSION: u32 = 1;
@@ -37,11 +38,17 @@ pub(super) enum LineError {
     /// A member is not what this program writes.
     #[error("`{0}` is not what an export has there")]
     Member(&'static str),
+    /// It is a copy of what another machine shared.
+    #[error("it is of what others shared, which comes by the shared store")]
+    Shared,
 }
 
 #[derive(Deserialize)]
 struct Versioned {
     v: u32,
+    /// Null of what is one's own.
+    #[serde(default)]
+    shared_by: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -112,9 +119,13 @@ struct ByRules {
 pub(super) fn read(text: &str) -> Result<StoredEpisode, LineError> {
     // Where in the line, and not what stands there.
     let form = |error: serde_json::Error| LineError::Form(format!("column {}", error.column()));
-    let Versioned { v } = serde_json::from_str(text).map_err(form)?;
+    let Versioned { v, shared_by } = serde_json::from_str(text).map_err(form)?;
     if v != VERSION {
         return Err(LineError::Version(v));
+    }
+    // Stored as one's own it would be told on as one's own, and stay when it is taken back.
+    if shared_by.is_some() {
+        return Err(LineError::Shared);
     }
     let line: Line = serde_json::from_str(text).map_err(form)?;
     line.check_lengths()?;
@@ -356,6 +367,13 @@ mod tests {
         let why = with(member, value).expect_err("is refused").to_string();
         assert!(why.contains(says), "{why}");
         assert!(!why.contains("Ignore") && !why.contains("I said"), "{why}");
+    }
+
+    #[test]
+    fn what_others_shared_is_told_from_ones_own() {
+        let shared_by = json!({"member": "bo", "machine": "den"});
+        assert_eq!(with("shared_by", shared_by), Err(LineError::Shared));
+        assert!(with("shared_by", Value::Null).is_ok());
     }
 
     #[test]

@@ -29,13 +29,14 @@ pub(super) type RankIn = fn(&Ranks) -> Option<u32>;
 const LABEL: f64 = 36.0;
 
 /// The lists, as they are called here.
-const COLUMNS: [(&str, RankIn); 6] = [
+const COLUMNS: [(&str, RankIn); 7] = [
     ("words", |ranks| ranks.bm25),
     ("meaning", |ranks| ranks.vector),
     ("age", |ranks| ranks.recency),
     ("use", |ranks| ranks.access),
     ("talk", |ranks| ranks.expansion),
     ("links", |ranks| ranks.graph),
+    ("shared", |ranks| ranks.remote),
 ];
 
 /// The lists in which a candidate has a rank.

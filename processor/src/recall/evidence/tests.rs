@@ -30,6 +30,7 @@ fn candidate(turn: u8, bm25: Option<f64>, cosine: Option<f32>) -> Candidate {
         cosine: cosine.map(Cosine),
         expansion: None,
         graph: None,
+        remote: None,
         exact: false,
     }
 }

@@ -64,6 +64,7 @@ impl Store {
             codes: &self.codes,
             model_id: MODEL,
             embedding: &mut |_| Ok(asked()),
+            remote: None,
             reranker,
             afterwards: None,
         };

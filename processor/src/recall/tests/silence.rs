@@ -170,6 +170,7 @@ fn a_deadline_that_has_passed_gives_an_empty_answer_and_no_error() {
         codes: &store.codes,
         model_id: MODEL,
         embedding: &mut source,
+        remote: None,
         reranker: None,
         afterwards: None,
     };

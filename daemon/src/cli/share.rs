@@ -1,0 +1,155 @@
+//! `remembrancer share`: how sharing is, its pause, what is taken back, an export of the shared store; and for who runs the server
+//! its schema, teams, members and models. What needs the server has a connection of its own, for as long as the command runs.
+
+mod admin;
+mod export;
+mod forget;
+pub(super) mod server;
+pub(super) mod status;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::error::{CliError, Kind};
+use super::surroundings::Surroundings;
+use super::{acts, ask};
+use crate::cli::output::say;
+use crate::config::Config;
+use crate::share::{ShareSettings, TeamKey};
+
+/// What holds of all of them.
+const NOTES: &str = "The shared store is a PostgreSQL database that you name by `share.url` in the settings; docs/share.md tells how it is \
+set up, what leaves this machine and what never does. `init`, `add-team`, `add-member`, `remove-member` and `add-model` are for who runs \
+the server: they read its URL from a file of yours alone (mode 0600), by --url-file or by REMEMBRANCER_SHARE_ADMIN_URL_FILE.";
+
+#[derive(Debug, Args)]
+#[command(after_help = NOTES)]
+pub(super) struct ShareArguments {
+    #[command(subcommand)]
+    command: ShareCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ShareCommand {
+    /// Say how sharing is: connected or not, what waits, how far behind it is.
+    Status(PlainArguments),
+    /// Send and take nothing for now; what is forgotten goes from the shared store all the same.
+    Pause(PlainArguments),
+    /// Share again.
+    Resume(PlainArguments),
+    /// Take what you shared back from the shared store; it stays on this machine.
+    Forget(forget::ForgetArguments),
+    /// Write what stands in the shared store into a file, as JSON lines.
+    Export(export::ExportArguments),
+    /// Make a new team key in a new file.
+    Key(KeyArguments),
+    /// Make the schema in the database, or bring it up to date.
+    Init(admin::InitArguments),
+    /// Make a team.
+    AddTeam(admin::AddTeamArguments),
+    /// Let a login of the database into a team.
+    AddMember(admin::AddMemberArguments),
+    /// Take a member out of a team.
+    RemoveMember(admin::RemoveMemberArguments),
+    /// Let the shared store hold vectors of this machine's embedding model.
+    AddModel(admin::AddModelArguments),
+}
+
+#[derive(Debug, Args)]
+struct PlainArguments {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct KeyArguments {
+    /// Where to; the file is yours alone (mode 0600), and none may be there.
+    file: PathBuf,
+}
+
+pub(super) fn run(arguments: &ShareArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    match &arguments.command {
+        ShareCommand::Status(arguments) => status::run(arguments.json, surroundings),
+        ShareCommand::Pause(arguments) => pause(true, arguments.json, surroundings),
+        ShareCommand::Resume(arguments) => pause(false, arguments.json, surroundings),
+        ShareCommand::Forget(arguments) => forget::run(arguments, surroundings),
+        ShareCommand::Export(arguments) => export::run(arguments, surroundings),
+        ShareCommand::Key(arguments) => key(arguments),
+        ShareCommand::Init(arguments) => admin::init(arguments, surroundings),
+        ShareCommand::AddTeam(arguments) => admin::add_team(arguments, surroundings),
+        ShareCommand::AddMember(arguments) => admin::add_member(arguments, surroundings),
+        ShareCommand::RemoveMember(arguments) => admin::remove_member(arguments, surroundings),
+        ShareCommand::AddModel(arguments) => admin::add_model(arguments, surroundings),
+    }
+}
+
+/// Episodes that the server takes back at a time: one transaction of it holds nobody up for long, and none runs out of its time.
+const STEP: i32 = 1_000;
+
+/// Has the server take back a step at a time until nothing is left; gives how many there were.
+///
+/// # Errors
+/// Those of a step; the steps before it are done.
+fn in_steps(mut step: impl FnMut() -> Result<i64, CliError>) -> Result<u64, CliError> {
+    let mut all = 0;
+    loop {
+        match step()? {
+            ..=0 => return Ok(all),
+            taken => all += taken.unsigned_abs(),
+        }
+    }
+}
+
+/// The settings of the shared store.
+///
+/// # Errors
+/// Where there are none.
+fn settings(config: &Config) -> Result<&ShareSettings, CliError> {
+    config.share.as_ref().ok_or_else(|| {
+        CliError::new(Kind::Usage, "this memory is not shared: the settings name no shared store")
+            .with_hint("set `share.url` and `share.team` (`remembrancer config edit`); docs/share.md tells how")
+    })
+}
+
+fn pause(paused: bool, json: bool, surroundings: &Surroundings) -> Result<(), CliError> {
+    let done = acts::pause_sharing(surroundings, paused)?;
+    let command = if paused { "share-pause" } else { "share-resume" };
+    ask::print(command, &done, json, |_| {
+        if paused {
+            say!(
+                "Sharing is paused until `remembrancer share resume`: nothing is sent or taken. What you forget or keep out goes from the \
+                 shared store all the same."
+            );
+        } else {
+            say!("Sharing again, what came meanwhile included.");
+        }
+    });
+    Ok(())
+}
+
+fn key(arguments: &KeyArguments) -> Result<(), CliError> {
+    let file = std::path::absolute(&arguments.file)?;
+    TeamKey::generate(&file).map_err(|error| server::key_error(&error))?;
+    say!("Made a team key in {}.", file.display());
+    say!(
+        "Give the file to each member by a way that the server can't read, and name it by `share.key_file`. Keep a copy where it can't get \
+         lost: nothing else opens what was sealed with it."
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_go_on_until_nothing_is_left() {
+        let mut steps = [1_000, 1_000, 7, 0, 9].into_iter();
+        assert_eq!(in_steps(|| Ok(steps.next().unwrap())).unwrap(), 2_007);
+        assert_eq!(steps.next(), Some(9));
+        let failed = || Err(CliError::new(Kind::Failed, "the server is away"));
+        assert!(in_steps(failed).is_err());
+    }
+}

@@ -1,0 +1,37 @@
+//! Sharing: its pause, and what the running daemon adds to what the store knows of it.
+
+use serde_json::Value;
+
+use super::{Operations, Refusal};
+use crate::control;
+
+impl Operations {
+    /// Stops sharing for now, or goes on with it.
+    pub(super) async fn pause_sharing(&self, paused: bool) -> Result<Value, Refusal> {
+        // What keeps it from being set up in the store may be mended: that is looked at anew, whatever comes of this.
+        #[cfg(feature = "share")]
+        if let Some(shared) = &self.shared {
+            shared.poke();
+        }
+        self.read(control::refuse_unless_shared).await?;
+        let writer = &self.recaller.writer;
+        let value = writer.call(move |writer| control::pause_sharing(writer, paused)).await??;
+        #[cfg(feature = "share")]
+        if let Some(shared) = &self.shared {
+            shared.pause(paused);
+        }
+        Ok(value)
+    }
+
+    /// Adds how the connection is to a `status` of a memory that is shared. Before the first connection the store knows of none,
+    /// and what keeps it from one is told all the same.
+    #[cfg(feature = "share")]
+    pub(super) fn add_sharing(&self, status: &mut Value) {
+        if let Some(shared) = &self.shared {
+            if status["sharing"].is_null() {
+                status["sharing"] = Value::Object(serde_json::Map::new());
+            }
+            status["sharing"]["connection"] = shared.status_json();
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! The task that shares: it calls the server, says who it is, and then sends and takes page by page, whenever something changes here, the
+//! server has news, or two seconds have gone by. Whatever fails is tried again, later each time; a prompt waits for none of it.
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use remembrancer_hooks::clock::monotonic_ns;
+use remembrancer_schema::{Applied, SharePlace, ShareSetup, UnixMillis, Writer};
+use tokio::sync::{mpsc, watch};
+use tokio::time::sleep;
+use tokio_postgres::Client;
+use tokio_util::sync::CancellationToken;
+
+use super::backoff::{Backoff, chance};
+use super::connection::{News, answered, connect_and_hear};
+use super::error::{ANOTHERS_MACHINE, ShareError};
+use super::seal::TeamKey;
+use super::settings::Unusable;
+use super::wire_rows::{Sealing, get};
+use super::{Sharing, server};
+use crate::causes::with_causes;
+use crate::clock;
+use crate::counts::Count;
+use crate::embedder::ModelState;
+use crate::progress::Part;
+use crate::system;
+use crate::threads::Panicked;
+
+/// Between two looks at the outbox and at the server where nobody says that there is something.
+const TICK: Duration = Duration::from_secs(2);
+/// Until it is tried again where somebody has to change something first.
+const REFUSED: Duration = Duration::from_mins(5);
+/// Between two looks at the server, however many news it has.
+const NEWS: Duration = Duration::from_millis(250);
+/// How long a step waits while transcripts are to be read.
+const BUSY: Duration = Duration::from_secs(2);
+/// Between two looks at which models the server knows.
+const MODELS: Duration = Duration::from_mins(5);
+
+/// What is known of the team once the server has said hello.
+#[derive(Debug)]
+pub(super) struct Team {
+    /// Its number there.
+    pub(super) id: i32,
+    /// What this memory is called there.
+    pub(super) machine: [u8; 16],
+    /// Its key, where it has one.
+    pub(super) sealing: Option<Sealing>,
+    /// The models of which the server takes vectors.
+    pub(super) models: BTreeSet<String>,
+}
+
+/// What the server says of itself and of who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Hello {
+    server_version: i32,
+    oldest_client: i32,
+    team: i32,
+    member: i32,
+    login: String,
+    is_sealed: bool,
+    key_check: Option<Vec<u8>>,
+    /// The last change of the team.
+    head: i64,
+}
+
+impl Sharing {
+    /// Shares until `shutdown`. (Without the feature `share` no settings name a server.)
+    pub(crate) async fn run(self, shutdown: CancellationToken) {
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => {}
+            () = self.work() => {}
+        }
+    }
+
+    async fn work(&self) {
+        // Before that it is not known which vectors to ask for.
+        self.embedder.loaded().await;
+        let (adopted, to_follow) = mpsc::unbounded_channel();
+        tokio::join!(self.sessions(&adopted), self.follow_found(to_follow));
+    }
+
+    /// Calls the server again and again. What prompts have searched goes to `adopted` once it is stored.
+    async fn sessions(&self, adopted: &mpsc::UnboundedSender<Applied>) {
+        let mut backoff = Backoff::default();
+        loop {
+            let Err(error) = self.session(adopted).await;
+            if self.shared.is_proven() {
+                backoff.succeeded();
+            }
+            if matches!(error, ShareError::NoMember(_)) {
+                self.shared.set_put_out(true);
+            }
+            let is_refused = error.is_refusal();
+            let rest = if is_refused { REFUSED } else { backoff.next(random_chance()) };
+            let why = with_causes(&error);
+            if is_refused {
+                self.progress.fails(Part::Sharing, why.clone());
+            } else {
+                self.progress.count(Count::ShareInterrupted, 1);
+                tracing::debug!(error = %why, "sharing rests, and tries again");
+            }
+            let now = clock::now();
+            let until = UnixMillis(now.0.saturating_add(rest.as_millis() as i64));
+            self.shared.failed(now, why, until, is_refused);
+            self.rest(rest).await;
+        }
+    }
+
+    /// Waits, unless somebody wants it to go on. What is wanted of a pause is done all the same.
+    async fn rest(&self, rest: Duration) {
+        tokio::select! {
+            () = sleep(rest) => {}
+            () = self.shared.poked() => {}
+        }
+        if let Err(error) = self.heed().await {
+            tracing::warn!(error = %with_causes(&error), "sharing could not be paused, or not go on");
+        }
+    }
+
+    /// From the settings to the end of the connection.
+    async fn session(&self, adopted: &mpsc::UnboundedSender<Applied>) -> Result<Infallible, ShareError> {
+        let (key, machine) = self.prepare().await?;
+        let news = Arc::<News>::default();
+        let mut client = connect_and_hear(&self.settings, Arc::clone(&news)).await?;
+        let hello = self.hello(&client, machine).await?;
+        let team = Team {
+            id: hello.team,
+            machine,
+            sealing: sealing(&hello, &self.settings.team, key)?,
+            models: Self::models(&client).await?,
+        };
+        self.catch_up(&hello).await?;
+        news.listen_for(hello.team);
+        answered(client.batch_execute(server::LISTEN)).await?;
+        self.shared.connected(clock::now(), hello.server_version, hello.login);
+        tracing::info!("connected to the shared store");
+        let (team, told) = watch::channel(Arc::new(team));
+        tokio::select! {
+            ended = self.exchange(&mut client, &team, &news) => ended,
+            never = self.answer_prompts(told, adopted) => match never {},
+        }
+    }
+
+    /// Sends and takes until the connection ends, and looks now and then which models the server knows.
+    async fn exchange(
+        &self,
+        client: &mut Client,
+        team: &watch::Sender<Arc<Team>>,
+        news: &News,
+    ) -> Result<Infallible, ShareError> {
+        loop {
+            let before = Arc::clone(&team.borrow());
+            self.tell_of_model(&before).await?;
+            self.share(client, &before, news).await?;
+            let models = Self::models(client).await?;
+            team.send_replace(Arc::new(Team {
+                id: before.id,
+                machine: before.machine,
+                sealing: before.sealing.clone(),
+                models,
+            }));
+        }
+    }
+
+    /// Notes who this is there, and has all be looked at again where the server may not have what it had: it was put back from a backup, or
+    /// took back what was shared when it put this member out.
+    async fn catch_up(&self, hello: &Hello) -> Result<(), ShareError> {
+        let (member, login) = (hello.member, hello.login.clone());
+        self.writer.call(move |writer| writer.note_member(member, &login)).await??;
+        let at = self.background.call(|reader| reader.share_place()).await??;
+        if at.is_some_and(|at| hello.head < at.cursor) {
+            self.begin_again().await?;
+        } else if self.shared.is_put_out() {
+            self.writer.call(Writer::enqueue_all).await??;
+        }
+        self.shared.set_put_out(false);
+        Ok(())
+    }
+
+    /// Sends and takes, for as long as what is known of the server's models is new enough.
+    async fn share(&self, client: &mut Client, team: &Arc<Team>, news: &News) -> Result<(), ShareError> {
+        let began = monotonic_ns();
+        // Contents may have been passed over before.
+        let mut passed_over = true;
+        let mut failed = None;
+        while since(began) < MODELS {
+            let round = monotonic_ns();
+            self.heed().await?;
+            let at = self.place().await?;
+            let mut more = false;
+            if at.has_changes && failed.is_none() {
+                match self.push_page(client, team, at.paused).await {
+                    Ok(pushed) => more = pushed,
+                    Err(error) if error.is_of_way() => return Err(error),
+                    // What can't be sent keeps nothing from coming, least of all what others take back.
+                    Err(error) => failed = Some(error),
+                }
+            }
+            // What is taken back comes in any pause; a pause of the memory, and one of sharing, pass over the rest until they end.
+            let contents = self.settings.pull && !self.progress.is_paused(clock::now());
+            if contents && passed_over {
+                self.writer.call(Writer::pull_contents).await??;
+            }
+            passed_over = !contents;
+            // What was sent has moved it.
+            let at = self.place().await?;
+            more |= self.pull_page(client, team, &at, contents).await?;
+            if failed.is_none() && self.shared.proven() {
+                self.progress.works(Part::Sharing);
+            }
+            if client.is_closed() {
+                return Err(ShareError::Unreachable("the connection was closed".to_owned()));
+            }
+            if more {
+                continue;
+            }
+            if let Some(error) = failed.take() {
+                return Err(error);
+            }
+            tokio::select! {
+                () = self.progress.memory_changed.notified() => {}
+                // Whoever is logged in may send as many as it likes.
+                () = news.heard() => sleep(NEWS.saturating_sub(since(round))).await,
+                () = self.shared.poked() => {}
+                () = sleep(TICK) => {}
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// How far sharing has come.
+    async fn place(&self) -> Result<SharePlace, ShareError> {
+        let at = self.background.call(|reader| reader.share_place()).await??;
+        at.ok_or_else(|| ShareError::Refused("nothing is shared any more; start the daemon again to share".to_owned()))
+    }
+
+    /// Sets sharing up in the store; gives the team's key, and what this memory is called.
+    async fn prepare(&self) -> Result<(Option<TeamKey>, [u8; 16]), ShareError> {
+        let settings = self.settings.clone();
+        // Files are read.
+        let read = move || -> Result<_, ShareError> {
+            let key = settings.key_file.as_deref().map(TeamKey::read).transpose()?;
+            Ok((settings.address()?, key))
+        };
+        let (address, key) = tokio::task::spawn_blocking(read).await.map_err(|_| Panicked)??;
+        self.shared.set_server(address.to_string());
+        let setup = ShareSetup {
+            team_key: address.team_key(&self.settings.team),
+            allowed: self.settings.projects.clone(),
+        };
+        let new_machine = new_machine()?;
+        let state = self
+            .writer
+            .call(move |writer| writer.set_sharing(Some(&setup), new_machine))
+            .await??;
+        if !state.removed.is_empty() {
+            self.left(state.removed).await?;
+        }
+        if self.settings.pull {
+            self.writer.call(Writer::pull_contents).await??;
+        }
+        Ok((key, state.machine))
+    }
+
+    async fn hello(&self, client: &Client, machine: [u8; 16]) -> Result<Hello, ShareError> {
+        let (name, id, team) = (self.shared.machine_name(), &machine[..], &self.settings.team);
+        let told = answered(client.query_one(server::HELLO, &[&id, &name, team, &server::CLIENT_VERSION])).await;
+        let row = match told {
+            // A copy of the database is at work elsewhere, under somebody else's login.
+            Err(ShareError::Server { state, message }) if state == ANOTHERS_MACHINE => {
+                let other = new_machine()?;
+                self.writer.call(move |writer| writer.renew_machine(other)).await??;
+                return Err(ShareError::Server { state, message });
+            }
+            row => row.map_err(ShareError::of_hello)?,
+        };
+        let hello = Hello {
+            server_version: get(&row, "server_version")?,
+            oldest_client: get(&row, "oldest_client")?,
+            team: get(&row, "team_id")?,
+            member: get(&row, "member_id")?,
+            login: get(&row, "member_login")?,
+            is_sealed: get(&row, "sealed")?,
+            key_check: get(&row, "key_check")?,
+            head: get(&row, "head")?,
+        };
+        hello.fits().map(|()| hello)
+    }
+
+    /// Does what the user wants of a pause.
+    async fn heed(&self) -> Result<(), ShareError> {
+        if let Some(paused) = self.shared.take_wish() {
+            self.writer.call(move |writer| writer.pause_sharing(paused)).await??;
+        }
+        Ok(())
+    }
+
+    /// A while in which transcripts are read first.
+    pub(super) async fn wait_for_ingest(&self) {
+        if self.progress.counts().waiting_files > 0 {
+            sleep(BUSY).await;
+        }
+    }
+
+    /// The model whose vectors are current.
+    pub(super) fn model(&self) -> Option<String> {
+        match self.embedder.state() {
+            ModelState::Ready(model) => Some(model.model_id().to_owned()),
+            ModelState::Loading | ModelState::Failed(_) => None,
+        }
+    }
+
+    /// Says whether the model's vectors are taken there. Where they are for the first time, what was sent without its vector is sent
+    /// with it.
+    async fn tell_of_model(&self, team: &Team) -> Result<(), ShareError> {
+        let model = self.model();
+        let is_known = model.as_ref().is_some_and(|model| team.models.contains(model));
+        if is_known && self.shared.unknown_model() == model {
+            self.writer.call(Writer::enqueue_all).await??;
+        }
+        self.shared.set_unknown_model(model.filter(|_| !is_known));
+        Ok(())
+    }
+}
+
+impl Hello {
+    /// Whether this version and the server's understand each other.
+    fn fits(&self) -> Result<(), ShareError> {
+        let (theirs, ours) = (self.server_version, server::CLIENT_VERSION);
+        if theirs < server::OLDEST_SERVER {
+            return Err(ShareError::Refused(format!(
+                "the shared store is of version {theirs}, and this program needs {} or newer: who keeps it runs `remembrancer share init` of this version",
+                server::OLDEST_SERVER
+            )));
+        }
+        if self.oldest_client > ours {
+            return Err(ShareError::Refused(format!(
+                "the shared store takes programs of version {} and newer, and this one is of {ours}: update it",
+                self.oldest_client
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// How texts are sealed, by what the team says of itself and the key that the settings name.
+fn sealing(hello: &Hello, team: &str, key: Option<TeamKey>) -> Result<Option<Sealing>, ShareError> {
+    let refused = |why: &str| Err(ShareError::Refused(format!("the team {team} {why}")));
+    match (hello.is_sealed, key) {
+        (false, None) => Ok(None),
+        (false, Some(_)) => refused("has no key, and share.key_file names one: take it out, or name another team"),
+        (true, None) => refused("has a key: name its file by share.key_file, as its admin gave it to you"),
+        (true, Some(key)) => {
+            if hello.key_check.as_deref() != Some(&key.check()[..]) {
+                return refused("has another key than that of share.key_file: ask its admin for the one it has");
+            }
+            let team = team.to_owned();
+            Ok(Some(Sealing { team, key }))
+        }
+    }
+}
+
+/// How long ago an instant of the monotonic clock was.
+fn since(began_ns: u64) -> Duration {
+    Duration::from_nanos(monotonic_ns().saturating_sub(began_ns))
+}
+
+/// What a memory may be called that has no name yet.
+fn new_machine() -> Result<[u8; 16], ShareError> {
+    let mut machine = [0; 16];
+    system::fill_randomly(&mut machine)
+        .map_err(|error| ShareError::Settings(Unusable(format!("the system gives no random bytes: {error}"))))?;
+    Ok(machine)
+}
+
+pub(super) fn random_chance() -> f64 {
+    let mut random = [0; 4];
+    // Without one every machine waits as long as the others.
+    system::fill_randomly(&mut random).ok();
+    chance(random)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn hello() -> Hello {
+        Hello {
+            server_version: server::SHARED_VERSION,
+            oldest_client: server::CLIENT_VERSION,
+            team: 1,
+            member: 1,
+            login: "ada".to_owned(),
+            is_sealed: false,
+            key_check: None,
+            head: 0,
+        }
+    }
+
+    #[rstest]
+    #[case::the_same(server::SHARED_VERSION, server::CLIENT_VERSION, None)]
+    #[case::newer(server::SHARED_VERSION + 9, server::CLIENT_VERSION, None)]
+    #[case::too_old(server::OLDEST_SERVER - 1, server::CLIENT_VERSION, Some("share init"))]
+    #[case::too_new(server::SHARED_VERSION + 9, server::CLIENT_VERSION + 1, Some("update it"))]
+    fn versions_that_do_not_fit_are_refused(
+        #[case] server_version: i32,
+        #[case] oldest_client: i32,
+        #[case] expected: Option<&str>,
+    ) {
+        let hello = Hello {
+            server_version,
+            oldest_client,
+            ..hello()
+        };
+        match (hello.fits(), expected) {
+            (Ok(()), None) => {}
+            (Err(error), Some(expected)) => {
+                assert!(error.is_refusal() && error.to_string().contains(expected), "{error}");
+            }
+            (fits, expected) => panic!("{fits:?}, {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn a_key_has_to_be_the_team_s() {
+        let folder = tempfile::tempdir().unwrap();
+        let [ours, other] = ["ours", "other"].map(|name| TeamKey::generate(&folder.path().join(name)).unwrap());
+        let sealed = Hello {
+            is_sealed: true,
+            key_check: Some(ours.check().to_vec()),
+            ..hello()
+        };
+        assert!(sealing(&hello(), "acme", None).unwrap().is_none());
+        assert_eq!(sealing(&sealed, "acme", Some(ours.clone())).unwrap().unwrap().team, "acme");
+        for (hello, key, expected) in [
+            (hello(), Some(ours), "has no key"),
+            (sealed.clone(), None, "share.key_file"),
+            (sealed, Some(other), "another key"),
+        ] {
+            let error = sealing(&hello, "acme", key).unwrap_err();
+            assert!(error.is_refusal() && error.to_string().contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn two_memories_are_not_called_the_same() {
+        assert_ne!(new_machine().unwrap(), new_machine().unwrap());
+    }
+}
