@@ -60,6 +60,7 @@ mod retention;
 mod self_echo;
 mod service;
 mod session_rules;
+mod share;
 mod shutdown;
 mod soak;
 mod statusline;

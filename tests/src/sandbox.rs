@@ -25,6 +25,8 @@ static MACHINE: RwLock<()> = RwLock::new(());
 enum Share {
     Shared(#[expect(dead_code, reason = "held, never read")] RwLockReadGuard<'static, ()>),
     Alone(#[expect(dead_code, reason = "held, never read")] RwLockWriteGuard<'static, ()>),
+    /// By the sandbox that this one was made beside.
+    Beside,
 }
 
 /// A user's home in a temporary folder, removed when it is dropped.
@@ -71,7 +73,7 @@ impl HookOutput {
 
 impl Sandbox {
     /// A new home with `program` as `remembrancer` and `hook` as `remembrancer-hook`. One a test: a second would wait for
-    /// the first.
+    /// the first, and is made by [`Sandbox::another`].
     ///
     /// # Panics
     /// Where no temporary folder can be made.
@@ -95,7 +97,17 @@ impl Sandbox {
         )
     }
 
-    fn with(program: &str, hook: &str, share: Share) -> Self {
+    /// Another home for the same test, as of another user or on another machine. It has no share of the machine of its own, and so must
+    /// be dropped before this one.
+    ///
+    /// # Panics
+    /// As [`Sandbox::new`].
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self::with(&self.program, &self.hook, Share::Beside)
+    }
+
+    fn with(program: impl Into<PathBuf>, hook: impl Into<PathBuf>, share: Share) -> Self {
         let folder = tempfile::Builder::new().prefix("rmb").tempdir().unwrap();
         let sandbox = Self {
             folder,
