@@ -470,7 +470,7 @@ impl Tasks {
     }
 
     async fn run(mut self) -> anyhow::Result<()> {
-        let mut failure = Ok(());
+        let (mut failure, mut is_told) = (Ok(()), false);
         while let Some(ended) = self.set.join_next().await {
             let early = !self.shutdown.is_cancelled();
             let result = match ended {
@@ -487,7 +487,10 @@ impl Tasks {
                 failure = result;
             }
             self.shutdown.cancel();
-            service_manager::stopping();
+            // Once: the manager's queue may be short, and a full one is waited for.
+            if !std::mem::replace(&mut is_told, true) {
+                service_manager::stopping();
+            }
         }
         failure
     }
