@@ -148,7 +148,17 @@ impl Sharing {
         }
         let came = (stored.len() + replaced.len()) as u64;
         self.shared.count(|counts| counts.taken += came);
+        // The store has moved on: whatever else fails, what went is told no more.
+        for project in projects {
+            self.due.stored(project);
+        }
+        if !removed.is_empty() || !forgotten_own.is_empty() {
+            self.left(removed).await?;
+        }
         if came > 0 {
+            // A project may be known by more than before.
+            self.mailbox.forget_projects();
+            self.progress.backlog_grew.notify_one();
             let (changed, codes) = ([stored, replaced].concat(), self.codes.clone());
             let model = model.map(str::to_owned);
             self.background
@@ -160,18 +170,6 @@ impl Sharing {
                     Ok(())
                 })
                 .await??;
-            self.progress.backlog_grew.notify_one();
-        }
-        for project in projects {
-            self.due.stored(project);
-        }
-        let went = !removed.is_empty() || !forgotten_own.is_empty();
-        if came > 0 || went {
-            // A project may be known by more than before, or be gone.
-            self.mailbox.forget_projects();
-        }
-        if went {
-            self.left(removed).await?;
         }
         Ok(())
     }
@@ -181,6 +179,8 @@ impl Sharing {
     /// # Errors
     /// Where the daemon is stopping.
     pub(super) async fn left(&self, removed: Vec<EpisodeId>) -> Result<(), ShareError> {
+        // A project may be gone with it.
+        self.mailbox.forget_projects();
         let codes = self.codes.clone();
         self.background.call(move |reader| codes.remove(reader, &removed)).await?;
         self.conversations.forget_topics();

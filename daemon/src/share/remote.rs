@@ -62,10 +62,7 @@ impl Sharing {
         let mut backoff = Backoff::default();
         loop {
             let error = match self.searcher(&team).await {
-                Ok(searcher) => {
-                    backoff.succeeded();
-                    self.serve_prompts(desk, &searcher, &team, adopted).await
-                }
+                Ok(searcher) => self.serve_prompts(desk, &searcher, &team, adopted, &mut backoff).await,
                 Err(error) => error,
             };
             tracing::debug!(error = %with_causes(&error), "prompts do without the shared store, until it is called again");
@@ -92,6 +89,7 @@ impl Sharing {
         searcher: &Searcher,
         team: &watch::Receiver<Arc<Team>>,
         adopted: &mpsc::UnboundedSender<Applied>,
+        backoff: &mut Backoff,
     ) -> ShareError {
         let (way, mut questions) = mpsc::channel(1);
         let _open = desk.open(way);
@@ -108,7 +106,7 @@ impl Sharing {
             };
             let team = Arc::clone(&team.borrow());
             match self.answer(searcher, &team, question, adopted).await {
-                Ok(()) => {}
+                Ok(()) => backoff.succeeded(),
                 // It may do the next.
                 Err(error @ (ShareError::Server { .. } | ShareError::Store(_) | ShareError::Panicked(_))) => {
                     tracing::debug!(error = %with_causes(&error), "a prompt did without the shared store");

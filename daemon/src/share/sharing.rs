@@ -201,7 +201,7 @@ impl Sharing {
                 }
             }
             // What is taken back comes in any pause; a pause of the memory, and one of sharing, pass over the rest until they end.
-            let contents = self.settings.pull && !self.progress.is_paused(clock::now());
+            let contents = self.settings.pull && !at.paused && !self.progress.is_paused(clock::now());
             if contents && passed_over {
                 self.writer.call(Writer::pull_contents).await??;
             }
