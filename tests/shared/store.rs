@@ -4,38 +4,12 @@ use std::fmt::Debug;
 use std::sync::OnceLock;
 
 use postgres::binary_copy::BinaryCopyInWriter;
-use postgres::types::{ToSql, Type};
+use postgres::types::ToSql;
 use postgres::{Client, Error, NoTls, Row, Transaction};
 use remembrancer_schema::shared::{
     ADD_MEMBER, ADD_TEAM, CLIENT_VERSION, COPY_INCOMING, FORGET, HELLO, PULL, PUSH, REGISTER_MODEL, WITHDRAW, WITHDRAW_ALL,
 };
-use remembrancer_tests::postgres::{Database, Postgres};
-
-/// The columns of COPY.
-const TYPES: [Type; 22] = [
-    Type::INT4,
-    Type::BYTEA,
-    Type::BYTEA,
-    Type::TEXT_ARRAY,
-    Type::TEXT,
-    Type::TEXT,
-    Type::TEXT,
-    Type::INT2,
-    Type::INT4,
-    Type::INT4,
-    Type::INT2,
-    Type::TEXT,
-    Type::INT8,
-    Type::INT8,
-    Type::TEXT,
-    Type::TEXT,
-    Type::TEXT,
-    Type::TEXT,
-    Type::BYTEA,
-    Type::BYTEA,
-    Type::TEXT,
-    Type::FLOAT4_ARRAY,
-];
+use remembrancer_tests::postgres::{Database, INCOMING, Postgres};
 
 /// A model that each store knows, and how long its vectors are.
 pub(super) const MODEL: &str = "small";
@@ -214,7 +188,7 @@ impl Member {
 
 /// Sends rows, which a push of the same transaction takes.
 pub(super) fn bring(transaction: &mut Transaction<'_>, rows: &[Episode]) -> Result<u64, Error> {
-    let mut writer = BinaryCopyInWriter::new(transaction.copy_in(COPY_INCOMING)?, &TYPES);
+    let mut writer = BinaryCopyInWriter::new(transaction.copy_in(COPY_INCOMING)?, &INCOMING);
     for row in rows {
         writer.write(&row.values())?;
     }

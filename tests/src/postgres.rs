@@ -14,10 +14,37 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
+use postgres::types::Type;
 use remembrancer_schema::shared::SHARED_MIGRATIONS;
 use tempfile::TempDir;
 
 use crate::shared::skip;
+
+/// The types of what is copied into `incoming`, in the order of its columns (`COPY_INCOMING`).
+pub const INCOMING: [Type; 22] = [
+    Type::INT4,
+    Type::BYTEA,
+    Type::BYTEA,
+    Type::TEXT_ARRAY,
+    Type::TEXT,
+    Type::TEXT,
+    Type::TEXT,
+    Type::INT2,
+    Type::INT4,
+    Type::INT4,
+    Type::INT2,
+    Type::TEXT,
+    Type::INT8,
+    Type::INT8,
+    Type::TEXT,
+    Type::TEXT,
+    Type::TEXT,
+    Type::TEXT,
+    Type::BYTEA,
+    Type::BYTEA,
+    Type::TEXT,
+    Type::FLOAT4_ARRAY,
+];
 use crate::wait::within;
 use programs::Programs;
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use postgres::binary_copy::BinaryCopyInWriter;
-use postgres::types::{ToSql, Type};
+use postgres::types::ToSql;
 use postgres::{Client, Config, NoTls, Row};
 use remembrancer_processor::embed::{BertEmbedder, Embed, Embedding};
 use remembrancer_schema::shared::{
@@ -21,7 +21,7 @@ use remembrancer_schema::shared::{
 };
 use remembrancer_schema::{NewEpisode, ProjectId, query_terms};
 use remembrancer_tests::corpus::Numbers;
-use remembrancer_tests::postgres::Postgres;
+use remembrancer_tests::postgres::{INCOMING, Postgres};
 use remembrancer_tests::synthetic::{MODEL, Synthetic, Vectors};
 use remembrancer_tests::{Spread, timed};
 
@@ -36,31 +36,6 @@ const FOUND: usize = 10;
 /// Who pushes, and who pulls and searches; members of every team.
 const LOGINS: [&str; 2] = ["scale_writer", "scale_reader"];
 const MACHINES: [[u8; 16]; 2] = [[1; 16], [2; 16]];
-/// The columns of what is copied in, in their order.
-const COLUMNS: [Type; 22] = [
-    Type::INT4,
-    Type::BYTEA,
-    Type::BYTEA,
-    Type::TEXT_ARRAY,
-    Type::TEXT,
-    Type::TEXT,
-    Type::TEXT,
-    Type::INT2,
-    Type::INT4,
-    Type::INT4,
-    Type::INT2,
-    Type::TEXT,
-    Type::INT8,
-    Type::INT8,
-    Type::TEXT,
-    Type::TEXT,
-    Type::TEXT,
-    Type::TEXT,
-    Type::BYTEA,
-    Type::BYTEA,
-    Type::TEXT,
-    Type::FLOAT4_ARRAY,
-];
 
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -175,7 +150,7 @@ struct Given {
 }
 
 impl Given {
-    /// The columns, in the order of [`COLUMNS`].
+    /// The columns, in the order of [`INCOMING`].
     fn columns<'a>(&'a self, team: &'a i32) -> [&'a (dyn ToSql + Sync); 22] {
         [
             team,
@@ -348,7 +323,7 @@ impl Bench {
         let team = self.teams[team];
         let (taken, took) = timed(|| {
             let mut transaction = self.writer.transaction().unwrap();
-            let mut copy = BinaryCopyInWriter::new(transaction.copy_in(COPY_INCOMING).unwrap(), &COLUMNS);
+            let mut copy = BinaryCopyInWriter::new(transaction.copy_in(COPY_INCOMING).unwrap(), &INCOMING);
             for row in &rows {
                 copy.write(&row.columns(&team)).unwrap();
             }
