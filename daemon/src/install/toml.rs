@@ -197,13 +197,31 @@ fn value(field: Field) -> Item {
 }
 
 /// Adds a table to a list, however it is written; `None` where it is none.
-fn append(list: &mut Item, table: Table) -> Option<()> {
+fn append(list: &mut Item, mut table: Table) -> Option<()> {
+    let last = last_position(list);
     match list {
-        Item::ArrayOfTables(tables) => tables.push(table),
+        Item::ArrayOfTables(tables) => {
+            // What is written below it belongs to the last table of the list: all that is the ones' before it stands above.
+            table.set_position(last);
+            tables.push(table);
+        }
         Item::Value(Value::Array(values)) => values.push(table.into_inline_table()),
         _ => return None,
     }
     Some(())
+}
+
+/// Where in the text the last header stands of all tables in `item`, however deep; `None` where none was read from a text.
+fn last_position(item: &Item) -> Option<isize> {
+    let in_table = |table: &Table| {
+        let below = table.iter().filter_map(|(_, item)| last_position(item));
+        below.chain(table.position()).max()
+    };
+    match item {
+        Item::Table(table) => in_table(table),
+        Item::ArrayOfTables(tables) => tables.iter().filter_map(in_table).max(),
+        _ => None,
+    }
 }
 
 /// The tables of a list, however it is written.

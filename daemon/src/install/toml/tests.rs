@@ -45,6 +45,25 @@ fn all_goes_again(#[case] before: String) {
 }
 
 #[test]
+fn what_belongs_to_the_last_group_stays_with_it() {
+    // The group's handlers go on below another list of it.
+    let before = "[[hooks.UserPromptSubmit]]\nmatcher = \"x\"\n[[hooks.UserPromptSubmit.hooks]]\ncommand = \"a\"\n\
+        [[hooks.UserPromptSubmit.other]]\ncommand = \"b\"\n[[hooks.UserPromptSubmit.hooks]]\ncommand = \"c\"\n";
+    let text = register(before, Agent::CODEX, PROGRAM).unwrap();
+    let parsed: toml::Table = text.parse().unwrap();
+    let groups = parsed["hooks"]["UserPromptSubmit"].as_array().unwrap();
+    let commands = |group: &toml::Value| {
+        let handlers = group["hooks"].as_array().unwrap().iter();
+        handlers
+            .map(|handler| handler["command"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(commands(&groups[0]), ["a", "c"], "{text}");
+    assert!(commands(&groups[1])[0].starts_with(PROGRAM), "{text}");
+    assert_eq!(unregister(&text).unwrap(), before);
+}
+
+#[test]
 fn an_entry_with_another_path_is_moved() {
     let old = register(BEFORE, Agent::CODEX, "/old place/remembrancer-hook").unwrap();
     assert_eq!(
