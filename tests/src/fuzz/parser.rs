@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use remembrancer_processor::ingest::{Advance, LineProblem, ResumePoint, Shape, SourceInfo, SourceReader, Turn, episodes};
+use remembrancer_processor::ingest::{
+    Advance, LineProblem, ResumePoint, Shape, SourceInfo, SourceReader, Turn, episodes, redact_folder,
+};
 
 use super::fixtures::{FIXTURES, pieces};
 use super::input::Dice;
@@ -129,7 +131,11 @@ fn check_lines(info: &SourceInfo, content: &[u8]) {
         let after = read(reader, from, &dice.split(rest));
         let mut turns = before.turns;
         turns.extend(after.turns);
-        assert_eq!(turns, whole.turns, "a restart at {cut}, from {from:?}, gives other turns");
+        assert_eq!(
+            stored(turns),
+            stored(whole.turns.clone()),
+            "a restart at {cut}, from {from:?}, gives other turns"
+        );
         // Without another byte nothing was drained.
         if !rest.is_empty() {
             // Begun later, it knows of no reason to hold back what lies before.
@@ -149,6 +155,14 @@ fn check_lines(info: &SourceInfo, content: &[u8]) {
             );
         }
     }
+}
+
+/// The turns as they are stored: of a folder that names a secret, a restart knows no more than that.
+fn stored(mut turns: BTreeMap<u32, Turn>) -> BTreeMap<u32, Turn> {
+    for folder in turns.values_mut().filter_map(|turn| turn.cwd.as_mut()) {
+        *folder = redact_folder(folder).into_owned();
+    }
+    turns
 }
 
 /// Reads a document or an archive twice: it is the same, and all of it was read.
