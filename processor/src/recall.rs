@@ -70,7 +70,7 @@ pub use profile::{
 };
 pub use query::{Dropped as DroppedWords, Query};
 pub use rank::{Best, dense_ranks};
-pub use recollection::{CAPS, Caps, Header, block, cut, empty_block, estimated_tokens, standing_block};
+pub use recollection::{CAPS, Caps, Header, block, cut, empty_block, estimated_tokens, member_named, standing_block};
 pub use remote::{AskRemote, RemoteSource};
 pub use reranking::RERANKED;
 pub use search::{SEARCH_DEPTH, SearchMode, Searched, Sought, search, search_terms, search_text};

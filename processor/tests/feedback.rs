@@ -138,6 +138,7 @@ fn episode(new: NewEpisode, turn: &Turn) -> Episode {
             source: None,
             importance: new.importance,
             importance_rule: new.importance_rule,
+            shared_by: None,
         },
     }
 }

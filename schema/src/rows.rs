@@ -19,8 +19,8 @@ pub use given::{
 };
 pub use holdings::{AgentShare, Duplicates, Listed, ProjectShare, ProjectSize, Showings, Usage};
 pub use read::{
-    BacklogRow, CandidateRow, EpisodeText, ExplainedRecollection, IngestOutcome, LoggedRecollection, PromptRow, Showing,
-    SourceProblem, SourceRow, Space, StoreStats, StoredEpisode,
+    BacklogRow, CandidateRow, EpisodeText, ExplainedRecollection, IngestOutcome, LoggedRecollection, PromptRow, SharedBy,
+    Showing, SourceProblem, SourceRow, Space, StoreStats, StoredEpisode,
 };
 pub use share::{
     Adopted, Applied, FoundEpisode, FoundPage, OwnEpisode, PulledChange, PulledPage, SentPage, ShareOrigin, SharePlace,

@@ -32,6 +32,7 @@ fn episode(files: &[&str]) -> EpisodeText {
         source: None,
         importance: Importance::Normal,
         importance_rule: "default".to_owned(),
+        shared_by: None,
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, Params, Row, ToSql, params_from_iter};
 
 use super::Reader;
+use super::sharers::{shared_by, shared_by_columns};
 use super::targets::by_prefix;
 use crate::error::QueryError;
 use crate::ids::EpisodeId;
@@ -23,15 +24,18 @@ const CANDIDATES: &str =
     FROM episodes WHERE hidden = 0 AND id IN ";
 
 /// `?1` is null to leave hidden episodes out.
-const TEXTS: &str =
+const TEXTS: &str = concat!(
     "SELECT episodes.id, uid, turn_uid, part, turn, prompt, answer, facets, episodes.created_at, episodes.project_id,
-        projects.name, sessions.agent, sessions.external_id, episode_texts.cwd, sources.path, importance, importance_rule
-    FROM episodes
+        projects.name, sessions.agent, sessions.external_id, episode_texts.cwd, sources.path, importance, importance_rule, ",
+    shared_by_columns!(),
+    " FROM episodes
     JOIN episode_texts ON episode_texts.episode_id = episodes.id
     JOIN sessions ON sessions.id = episodes.session_id
     LEFT JOIN projects ON projects.id = episodes.project_id
     LEFT JOIN sources ON sources.id = episodes.source_id
-    WHERE (hidden = 0 OR ?1 IS NOT NULL) AND episodes.id IN ";
+    LEFT JOIN shared_episodes ON shared_episodes.episode_id = episodes.id
+    WHERE (hidden = 0 OR ?1 IS NOT NULL) AND episodes.id IN "
+);
 const WITH_HIDDEN: Option<&str> = Some("with hidden");
 
 impl Reader {
@@ -139,5 +143,6 @@ fn text(row: &Row<'_>) -> rusqlite::Result<EpisodeText> {
         source: row.get(14)?,
         importance: row.get(15)?,
         importance_rule: row.get(16)?,
+        shared_by: shared_by(row, 17)?,
     })
 }

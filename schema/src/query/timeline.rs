@@ -6,6 +6,7 @@ use rusqlite::{Connection, Row, named_params};
 
 use super::Reader;
 use super::episodes::by_ids;
+use super::sharers::{shared_by, shared_by_columns};
 use crate::error::QueryError;
 use crate::ids::EpisodeId;
 use crate::rows::{EpisodeFilter, SessionKey, TurnPlace, TurnRow};
@@ -48,14 +49,18 @@ pub(super) const NEWER: &str = newer!("");
 pub(super) const NEWER_OF_PROJECT: &str = newer!("project_id = :project AND ");
 
 /// `?1` is null: [`by_ids`] has a first parameter.
-const TURNS: &str = "SELECT episodes.id, uid, turn_uid, created_at, sessions.agent, sessions.external_id, origin, hidden,
+const TURNS: &str = concat!(
+    "SELECT episodes.id, uid, turn_uid, created_at, sessions.agent, sessions.external_id, origin, hidden,
         (SELECT name FROM projects WHERE projects.id = episodes.project_id),
         (SELECT count(*) FROM episodes AS parts WHERE parts.turn_uid = episodes.turn_uid),
-        prompt, CASE WHEN prompt = '' THEN answer END
-    FROM episodes
+        prompt, CASE WHEN prompt = '' THEN answer END, ",
+    shared_by_columns!(),
+    " FROM episodes
     JOIN episode_texts ON episode_texts.episode_id = episodes.id
     JOIN sessions ON sessions.id = episodes.session_id
-    WHERE ?1 IS NULL AND episodes.id IN ";
+    LEFT JOIN shared_episodes ON shared_episodes.episode_id = episodes.id
+    WHERE ?1 IS NULL AND episodes.id IN "
+);
 
 impl Reader {
     /// The `limit` latest turns before `place`, latest first.
@@ -137,6 +142,7 @@ fn turn(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
         parts: row.get(9)?,
         prompt: row.get(10)?,
         answer: row.get(11)?,
+        shared_by: shared_by(row, 12)?,
     })
 }
 

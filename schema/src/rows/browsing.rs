@@ -1,7 +1,7 @@
 //! What a person looks at: which turns are asked for, and turns and sessions as they are listed.
 
 use crate::ids::{EpisodeId, EpisodeUid, ProjectId, TurnUid};
-use crate::rows::{Origin, SessionKey};
+use crate::rows::{Origin, SessionKey, SharedBy};
 use crate::units::UnixMillis;
 
 /// Which episodes a look is about: those that all of these name.
@@ -87,6 +87,8 @@ pub struct TurnRow {
     pub prompt: String,
     /// What came of it, where nothing was asked.
     pub answer: Option<String>,
+    /// Who shared its first part; `None` of this machine's own.
+    pub shared_by: Option<SharedBy>,
 }
 
 /// A session as it stands in a list.

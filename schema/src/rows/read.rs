@@ -73,6 +73,19 @@ pub struct EpisodeText {
     pub importance: Importance,
     /// The rule that set the importance.
     pub importance_rule: String,
+    /// Who shared it; `None` of this machine's own.
+    pub shared_by: Option<SharedBy>,
+}
+
+/// Who shared an episode that is a copy here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedBy {
+    /// The name by which the member logs in at the shared store, as that member's database has it.
+    pub member: String,
+    /// What the machine is called.
+    pub machine: String,
+    /// Whether the member is oneself, and the machine another one of one's own.
+    pub is_own: bool,
 }
 
 /// An episode that waits for its embedding.

@@ -1,11 +1,12 @@
 //! The writer of recollections: one fence around whatever was remembered, within its caps, without a character that is not seen; and
 //! what the stripper takes out again leaves nothing of it.
 //!
-//! An input is texts between NUL bytes: project, file, prompt and answer of each episode in turn.
+//! An input is texts between NUL bytes: project, file, prompt and answer of each episode in turn. Every second one is another member's,
+//! whose login is what the file is called.
 
 use remembrancer_processor::recall::{CAPS, Header, block, clean, cut, empty_block, estimated_tokens, standing_block};
 use remembrancer_processor::{FENCE_CLOSE, FENCE_OPEN_PREFIX, strip_fenced};
-use remembrancer_schema::{EpisodeId, EpisodeText, EpisodeUid, Facets, Importance, TurnUid, UnixMillis};
+use remembrancer_schema::{EpisodeId, EpisodeText, EpisodeUid, Facets, Importance, SharedBy, TurnUid, UnixMillis};
 
 use super::input::{Dice, text, texts};
 
@@ -60,6 +61,11 @@ fn episodes(data: &[u8]) -> Vec<EpisodeText> {
             source: None,
             importance: Importance::Normal,
             importance_rule: "default".to_owned(),
+            shared_by: (number % 2 == 1).then(|| SharedBy {
+                member: field(1),
+                machine: field(0),
+                is_own: false,
+            }),
         }
     });
     fields.collect()

@@ -145,6 +145,7 @@ mod tests {
                 source: None,
                 importance: remembrancer_schema::Importance::High,
                 importance_rule: "decision".to_owned(),
+                shared_by: None,
             },
             origin: Origin::User,
             git_branch: None,

@@ -221,6 +221,7 @@ fn episode(row: &Row) -> Result<StoredEpisode, CliError> {
                 source: None,
                 importance: importance(row.try_get("importance")?),
                 importance_rule: text("importance_rule")?,
+                shared_by: None,
             },
             origin: if row.try_get::<_, i16>("origin")? == 0 {
                 Origin::User

@@ -203,6 +203,7 @@ impl Line {
             source: self.source,
             importance: importance("importance", &self.importance)?,
             importance_rule: word("importance_rule", self.importance_rule)?,
+            shared_by: None,
         };
         Ok(StoredEpisode {
             text,

@@ -14,6 +14,7 @@ pub fn redact_episode(episode: &mut EpisodeText) {
         .into_iter()
         .chain(lists.into_iter().flatten())
         .chain(episode.project_name.as_mut())
+        .chain(episode.shared_by.iter_mut().flat_map(|by| [&mut by.member, &mut by.machine]))
     {
         replace(text, redact);
     }

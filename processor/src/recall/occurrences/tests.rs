@@ -32,6 +32,7 @@ pub(in crate::recall) fn text(prompt: &str, answer: &str) -> EpisodeText {
         source: None,
         importance: Importance::Normal,
         importance_rule: "default".to_owned(),
+        shared_by: None,
     }
 }
 
