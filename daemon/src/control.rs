@@ -28,6 +28,7 @@ use remembrancer_schema::{
 };
 use serde_json::{Value, json};
 
+use crate::whose::Sharer;
 use crate::{backups, drift, recovery};
 
 pub(crate) use around::around;
@@ -112,6 +113,7 @@ fn candidate_json(candidate: &LoggedCandidate, text: Option<&EpisodeText>) -> Va
         "date": text.map(|text| date(text.created_at)),
         "project": text.and_then(|text| text.project_name.as_deref().map(redact)),
         "asked": text.map(|text| first_line(&text.prompt)),
+        "shared_by": text.and_then(|text| Sharer::of(text.shared_by.as_ref())),
         "score": candidate.fused,
         "ranks": {
             "bm25": candidate.bm25_rank,
@@ -164,6 +166,7 @@ pub(crate) fn episode_json(text: &EpisodeText) -> Value {
         "answer": text.answer,
         "facets": text.facets,
         "from_the_web": remembrancer_processor::recall::is_from_the_web(&text.facets),
+        "shared_by": Sharer::of(text.shared_by.as_ref()),
     })
 }
 

@@ -8,6 +8,8 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
+use crate::whose::Sharer;
+
 pub(crate) use words::{about_degradation, about_drop, about_gate, about_reason};
 
 /// How the answer to one prompt came about.
@@ -192,6 +194,8 @@ pub(crate) struct Top {
     pub id: Option<String>,
     /// The first line of what was asked then.
     pub asked: Option<String>,
+    /// Who shared it; none of what is this machine's own.
+    pub shared_by: Option<Sharer>,
 }
 
 /// A gate or a floor.
@@ -221,6 +225,8 @@ pub(crate) struct Candidate {
     pub project: Option<String>,
     /// The first line of what was asked then.
     pub asked: Option<String>,
+    /// Who shared it; none of what is this machine's own.
+    pub shared_by: Option<Sharer>,
     /// Its 1-based place among what was shown.
     pub shown: Option<u32>,
     /// Why it was not shown, by its name.

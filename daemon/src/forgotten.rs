@@ -4,12 +4,15 @@
 use serde_json::Value;
 
 use crate::plural::counted;
+use crate::whose::Others;
 
 /// What came of it, and what is left of it for the moment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Forgotten {
     /// How many episodes.
     pub episodes: u64,
+    /// What of them others shared, who have it still.
+    pub others: Others,
     /// Whether the log beside the database, or a backup that is being made, keeps bytes of them until another program is done.
     pub bytes_left: bool,
     /// How many damaged databases, set aside earlier, went with them.
@@ -23,18 +26,23 @@ impl Forgotten {
     pub(crate) fn of(done: &Value, is_one: bool) -> Self {
         Self {
             episodes: done["forgotten"].as_u64().unwrap_or_default(),
+            others: Others::of(&done["shared"]),
             bytes_left: done["log_emptied"] == false,
             set_aside: done["set_aside_removed"].as_u64().unwrap_or_default(),
             unread: done["caught_up"] == false && !is_one,
         }
     }
 
-    /// The sentences, the first of which says how much it was.
-    pub(crate) fn sentences(self) -> Vec<String> {
-        let mut said = vec![format!(
-            "Forgotten: {}, for good.",
-            counted(self.episodes, "episode", "episodes")
-        )];
+    /// The sentences, the first of which says how much it was; what stays with others is forgotten here, and not for good.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let episodes = counted(self.episodes, "episode", "episodes");
+        let stays = self.others.sentence(self.episodes);
+        let mut said = if stays.is_some() && self.others.episodes >= self.episodes {
+            vec![format!("Forgotten here: {episodes}.")]
+        } else {
+            vec![format!("Forgotten: {episodes}, for good.")]
+        };
+        said.extend(stays);
         if self.bytes_left {
             said.push(
                 "Another program is reading the database, or a backup of it is being made: until that ends, the log beside it or the \
@@ -73,6 +81,7 @@ mod tests {
     #[case::unread(json!({"forgotten": 1, "log_emptied": true, "set_aside_removed": 0, "caught_up": false}), false, &["read before"])]
     #[case::unread_beside_one(json!({"forgotten": 1, "log_emptied": true, "set_aside_removed": 0, "caught_up": false}), true, &[])]
     #[case::of_another_version(json!({"forgotten": 1}), false, &[])]
+    #[case::of_nobody_else(json!({"forgotten": 1, "shared": []}), false, &[])]
     fn what_is_left_is_told(#[case] done: Value, #[case] is_one: bool, #[case] expected: &[&str]) {
         let said = Forgotten::of(&done, is_one).sentences();
         assert_eq!(said[0], "Forgotten: 1 episode, for good.");
@@ -80,5 +89,23 @@ mod tests {
         for (sentence, part) in said[1..].iter().zip(expected) {
             assert!(sentence.contains(part), "{part}: {sentence}");
         }
+    }
+
+    #[rstest]
+    #[case::all(
+        1,
+        "Forgotten here: 1 episode.",
+        "It goes from your machines alone, and stays with bob, who shared it."
+    )]
+    #[case::some(
+        3,
+        "Forgotten: 3 episodes, for good.",
+        "Of them 1 episode goes from your machines alone, and stays with bob"
+    )]
+    fn what_stays_with_others_is_not_called_gone_for_good(#[case] all: u64, #[case] first: &str, #[case] second: &str) {
+        let done = json!({"forgotten": all, "shared": [{"member": "bob", "episodes": 1}]});
+        let said = Forgotten::of(&done, true).sentences();
+        assert_eq!((said.len(), said[0].as_str()), (2, first));
+        assert!(said[1].starts_with(second), "{said:?}");
     }
 }

@@ -79,6 +79,7 @@ mod threads;
 mod upkeep;
 mod watch;
 mod watchdog;
+mod whose;
 
 pub use cli::main;
 pub use daemon::{STOP, Setup, run};

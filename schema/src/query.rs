@@ -34,7 +34,7 @@ mod session_turns;
 mod sessions;
 pub(crate) mod settings;
 pub(crate) mod share;
-mod sharers;
+pub(crate) mod sharers;
 mod sources;
 mod stats;
 pub(crate) mod steering;

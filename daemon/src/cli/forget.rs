@@ -15,6 +15,7 @@ use super::{acts, ask};
 use crate::cli::output::{say, tell};
 use crate::clock;
 use crate::forgotten::Forgotten;
+use crate::whose::{Others, mark, other_of};
 
 /// What holds of all ways to name it.
 const NOTES: &str = "Several of --session, --project, --path, --matching, --after, --before and --last hold together: only what all of \
@@ -95,8 +96,22 @@ fn target(arguments: &ForgetArguments, surroundings: &Surroundings) -> Result<Fo
     }
 }
 
-/// "3 episodes (2 turns of 1 session, 2026-03-01 to 2026-03-04)."
+/// "3 episodes: 2 turns of 1 session, begun from 2026-03-01 to 2026-03-04.", and what of it stays with others who shared it.
 pub(crate) fn summary(preview: &Value) -> String {
+    [amount(preview)]
+        .into_iter()
+        .chain(stays(preview))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// That what others shared stays with them; `None` where nothing of it is others'.
+pub(crate) fn stays(preview: &Value) -> Option<String> {
+    Others::of(&preview["shared"]).sentence(preview["episodes"].as_u64().unwrap_or_default())
+}
+
+/// How much it is, and of when.
+pub(crate) fn amount(preview: &Value) -> String {
     let episodes = counted(&preview["episodes"], "episode", "episodes");
     let (Some(from), Some(to)) = (preview["from"].as_str(), preview["to"].as_str()) else {
         return format!("{episodes}.");
@@ -118,10 +133,11 @@ fn show_newest(preview: &Value) {
     let newest = preview["newest"].as_array().map_or(&[][..], Vec::as_slice);
     for turn in newest {
         say!(
-            "  {}  {}  {}  {}",
+            "  {}  {}  {}  {}{}",
             text(&turn["id"]),
             text(&turn["date"]),
             text(&turn["project"]),
+            mark(other_of(turn)),
             text(&turn["asked"])
         );
     }
@@ -150,5 +166,23 @@ fn confirm(target: &ForgetTarget, surroundings: &Surroundings) -> Result<(), Cli
         Ok(())
     } else {
         Err(CliError::new(Kind::Failed, "nothing was forgotten"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_forgotten_says_what_stays_with_others() {
+        let mut preview = json!({"episodes": 1, "turns": 1, "sessions": 1, "from": "2026-03-01T12:00:00Z", "to": "2026-03-01T12:00:00Z",
+            "shared": []});
+        let own = "1 episode: 1 turn of 1 session, begun on 2026-03-01T12:00:00Z.";
+        assert_eq!(summary(&preview), own);
+        preview["shared"] = json!([{"member": "bob", "episodes": 1}]);
+        assert_eq!(
+            summary(&preview),
+            format!("{own} It goes from your machines alone, and stays with bob, who shared it.")
+        );
     }
 }

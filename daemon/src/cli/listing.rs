@@ -15,6 +15,7 @@ use super::surroundings::Surroundings;
 use super::terminal::{Terminal, column, columns};
 use super::{acts, ask};
 use crate::cli::output::{say, write_raw};
+use crate::whose::{mark, other_of};
 
 /// Lines that are asked for at once.
 const PAGE: u32 = 200;
@@ -147,7 +148,7 @@ pub(super) fn told(turn: &Value) -> String {
         let answered = turn["answered"].as_str().filter(|answered| !answered.is_empty())?;
         Some(format!("(answered) {answered}"))
     });
-    let mut told = String::new();
+    let mut told = mark(other_of(turn));
     if turn["hidden"] == true {
         told.push_str("[hidden] ");
     }

@@ -14,6 +14,7 @@ use super::surroundings::Surroundings;
 use super::terminal::Terminal;
 use super::{acts, ask};
 use crate::cli::output::{say, write_raw};
+use crate::whose::other_of;
 
 /// By what to search.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -110,8 +111,9 @@ fn print_result(number: u64, result: &Value, terminal: Terminal) {
         .into_iter()
         .flatten()
         .collect();
+    let shared = other_of(result).map_or_else(String::new, |login| format!("  shared by {login}"));
     let head = format!(
-        "{number}. {}  {}  {}  {}  {:.3} ({})",
+        "{number}. {}  {}  {}  {}{shared}  {:.3} ({})",
         text("id"),
         date_of(text("at")),
         result["project"].as_str().unwrap_or("-"),

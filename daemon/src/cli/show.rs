@@ -12,6 +12,7 @@ use super::terminal::Terminal;
 use super::{acts, ask};
 use crate::cli::output::{say, write_raw};
 use crate::plural;
+use crate::whose::{mark, other_of};
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArguments {
@@ -74,7 +75,8 @@ fn print_episode(episode: &Value, terminal: Terminal) {
     print_transcript(&episode["transcript"]);
     if let Some(member) = episode["shared_by"]["member"].as_str() {
         let machine = episode["shared_by"]["machine"].as_str().unwrap_or("an unknown machine");
-        say!("shared by: {member}, from {machine}");
+        let you = if other_of(episode).is_none() { "you, as " } else { "" };
+        say!("shared by: {you}{member}, from {machine}");
     }
     if episode["hidden"] == true {
         say!("hidden: yes, by an exclusion");
@@ -133,7 +135,8 @@ fn print_other_parts(episode: &Value) {
     for part in parts.iter().filter(|part| part["part"] != episode["part"]) {
         let number = part["part"].as_u64().unwrap_or_default() + 1;
         say!(
-            "\npart {number} of {count} ({}):\n{}",
+            "\n{}part {number} of {count} ({}):\n{}",
+            mark(other_of(part)),
             part["id"].as_str().unwrap_or_default(),
             shown(part["answer"].as_str().unwrap_or_default())
         );
@@ -173,6 +176,9 @@ fn print_session(found: &Value, terminal: Terminal) {
     for turn in turns {
         let (day, time) = day_and_time(turn["at"].as_str().unwrap_or_default());
         let mut head = format!("{day} {time}  {}", turn["id"].as_str().unwrap_or_default());
+        if let Some(login) = other_of(turn) {
+            head = format!("{head}  [shared by {login}]");
+        }
         for (key, value, name) in [("hidden", json!(true), "[hidden]"), ("origin", json!("subagent"), "[helper]")] {
             if turn[key] == value {
                 head = format!("{head}  {name}");

@@ -10,6 +10,7 @@ use super::steer::counted;
 use super::surroundings::Surroundings;
 use crate::cli::output::say;
 use crate::control;
+use crate::whose::{mark, other_of};
 
 #[derive(Debug, Args)]
 pub(super) struct WhyArguments {
@@ -86,7 +87,7 @@ pub(super) fn print_candidates(candidates: &Value) {
             None => candidate["dropped"].as_str().unwrap_or("-").to_owned(),
         };
         say!(
-            "{verdict:<12} {:<9} {:>7.4} {:>7} {:>7} {:>7} {:>7} {:>7}  {}",
+            "{verdict:<12} {:<9} {:>7.4} {:>7} {:>7} {:>7} {:>7} {:>7}  {}{}",
             candidate["id"].as_str().unwrap_or("gone"),
             candidate["score"].as_f64().unwrap_or_default(),
             candidate["cosine"]
@@ -96,6 +97,7 @@ pub(super) fn print_candidates(candidates: &Value) {
             rank("vector"),
             rank("recency"),
             rank("access"),
+            mark(other_of(candidate)),
             candidate["asked"].as_str().unwrap_or_default(),
         );
     }

@@ -24,6 +24,7 @@ use crate::explanation::{
 use crate::project;
 use crate::reason::Reason;
 use crate::recall_task::Took;
+use crate::whose::Sharer;
 
 /// Begins the id of a logged prompt, so that it is no number of one.
 const ID_BEGINS: char = 'p';
@@ -361,6 +362,7 @@ fn fill_in(candidate: &mut Candidate, found: &LoggedCandidate, text: Option<&Epi
     candidate.date = text.map(|text| date(text.created_at));
     candidate.project = text.and_then(|text| text.project_name.as_deref().map(shown_name));
     candidate.asked = text.map(|text| first_line(&text.prompt));
+    candidate.shared_by = text.and_then(|text| Sharer::of(text.shared_by.as_ref()));
     candidate.shown = found.position;
     candidate.dropped.clone_from(&found.gate);
     candidate.score = Some(found.fused);
@@ -398,6 +400,7 @@ fn list(traced: &TracedList, texts: &Texts) -> List {
             value: top.1,
             id: text.map(|text| text.uid.short()),
             asked: text.map(|text| first_line(&text.prompt)),
+            shared_by: text.and_then(|text| Sharer::of(text.shared_by.as_ref())),
         }
     });
     List {

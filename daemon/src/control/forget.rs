@@ -4,7 +4,7 @@ use std::path::Path;
 
 use remembrancer_hooks::protocol::ForgetTarget as Target;
 use remembrancer_processor::ingest::{kept_folder, redact, redact_folder};
-use remembrancer_schema::{EpisodeId, ForgetTarget, QueryError, Reader, TargetedEpisode, UnixMillis, Writer};
+use remembrancer_schema::{EpisodeId, ForgetTarget, QueryError, Reader, TargetedEpisode, TurnUid, UnixMillis, Writer};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -12,6 +12,7 @@ use super::looking::{named, several};
 use super::{ControlError, date, find, first_line, rfc3339};
 use crate::paths;
 use crate::project::{Folders, LOOK_PATIENCE};
+use crate::whose::{Sharer, sharers_json};
 
 /// Turns that a preview shows.
 const SHOWN: usize = 5;
@@ -111,9 +112,11 @@ pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<(
                 "date": date(text.created_at),
                 "project": text.project_name.as_deref().map(redact),
                 "asked": first_line(&text.prompt),
+                "shared_by": Sharer::of(text.shared_by.as_ref()),
             })
         })
         .collect();
+    let uids: Vec<TurnUid> = turns.iter().map(|turn| turn.turn_uid).collect();
     let preview = json!({
         "episodes": episodes.len(),
         "turns": turns.len(),
@@ -121,6 +124,7 @@ pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<(
         "from": turns.last().map(|turn| rfc3339(turn.created_at)),
         "to": turns.first().map(|turn| rfc3339(turn.created_at)),
         "newest": first,
+        "shared": sharers_json(&reader.sharers_of(&uids)?),
     });
     Ok((preview, digest_of(&turns)))
 }
@@ -141,7 +145,11 @@ pub(crate) fn forget(writer: &mut Writer, target: &ForgetTarget, now: UnixMillis
     // A reader in the middle of a query keeps the log's bytes; it is done in a moment. One more try and not many, since each
     // may hold the one writer for the whole busy timeout: the rest is upkeep's. What was forgotten is, either way.
     let log_emptied = forgotten.log_emptied || writer.finish_forgetting().unwrap_or(false);
-    Ok(
-        json!({"forgotten": forgotten.episodes, "turns": forgotten.turn_uids.len(), "log_emptied": log_emptied, "set_aside_removed": forgotten.set_aside_removed}),
-    )
+    Ok(json!({
+        "forgotten": forgotten.episodes,
+        "turns": forgotten.turn_uids.len(),
+        "shared": sharers_json(&forgotten.sharers),
+        "log_emptied": log_emptied,
+        "set_aside_removed": forgotten.set_aside_removed,
+    }))
 }

@@ -6,6 +6,7 @@ use remembrancer_schema::{EpisodeFilter, EpisodeId, ProjectId, Reader, TurnPlace
 use serde_json::{Value, json};
 
 use super::{ControlError, first_line_within, rfc3339};
+use crate::whose::Sharer;
 
 /// Characters of a line that stands for a text.
 pub(super) const LONGEST_LINE: usize = 200;
@@ -137,6 +138,7 @@ pub(super) fn turn_json(turn: &TurnRow) -> Value {
         "parts": turn.parts,
         "asked": line(&turn.prompt),
         "answered": turn.answer.as_deref().map(line),
+        "shared_by": Sharer::of(turn.shared_by.as_ref()),
     })
 }
 

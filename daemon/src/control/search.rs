@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::looking::{bounded, filter, line};
 use super::{ControlError, rfc3339};
+use crate::whose::Sharer;
 
 /// Results on a page, where nothing else is asked for.
 const RESULTS: usize = 10;
@@ -132,6 +133,7 @@ fn result(fused: &Fused, text: &EpisodeText, terms: &[String]) -> Value {
         "project": text.project_name.as_deref().map(redact),
         "part": text.part,
         "asked": line(&text.prompt),
+        "shared_by": Sharer::of(text.shared_by.as_ref()),
         "field": field,
         "snippet": snippet.text,
         "matches": snippet.marks.iter().map(|mark| [mark.start, mark.end]).collect::<Vec<_>>(),

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::came_from::CameFrom;
 use super::listing::session_json;
 use super::looking::{cursor, place, turn_json};
-use super::{ControlError, date, episode_json, find, shared_by};
+use super::{ControlError, date, episode_json, find};
+use crate::whose::Sharer;
 
 /// Bytes of text in a reply, beyond which the rest is left for another: JSON may write a byte in six, and a reply has four
 /// megabytes at most.
@@ -59,7 +60,6 @@ pub(crate) fn show(reader: &Reader, id: &str) -> Result<ShownEpisode, ControlErr
     let is_fact = text.agent == USER_AGENT && text.session == REMEMBERED_SESSION;
     value["remembered_on"] = is_fact.then(|| date(text.created_at)).into();
     value["origin"] = turn.as_ref().map(|turn| turn_json(turn)["origin"].clone()).into();
-    value["shared_by"] = shared_by(reader, &[text.id])?.remove(&text.id).into();
     value["hidden"] = turn.as_ref().map(|turn| turn.hidden).into();
     let shown = within_bounds(&parts);
     value["parts"] = parts[..shown].iter().map(part_json).collect();
@@ -95,6 +95,7 @@ fn part_json(part: &EpisodeText) -> Value {
         "part": part.part,
         "prompt": part.prompt,
         "answer": part.answer,
+        "shared_by": Sharer::of(part.shared_by.as_ref()),
     })
 }
 
@@ -164,6 +165,11 @@ fn whole_turn(row: &TurnRow, parts: &[EpisodeText]) -> Value {
     value["answer"] = answers.join("\n\n").into();
     value["cwd"] = parts.first().and_then(|part| part.cwd.as_deref()).map(redact_folder).into();
     value["parts_left_out"] = (parts.len() - shown).into();
+    // A turn is told as another's where any part of it is.
+    let mut sharers = parts[..shown].iter().filter_map(|part| Sharer::of(part.shared_by.as_ref()));
+    if let Some(sharer) = sharers.find(|sharer| !sharer.own) {
+        value["shared_by"] = json!(sharer);
+    }
     value
 }
 

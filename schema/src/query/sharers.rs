@@ -1,8 +1,13 @@
-//! Who shared an episode: three columns of a query that has `shared_episodes` joined, and how they are read.
-//! Where nothing is shared the table is empty, and the columns cost a look at one page.
+//! Who shared episodes: three columns of a query that has `shared_episodes` joined, and how they are read; and of whole turns the members
+//! that shared something of them. Where nothing is shared the table is empty, and a look at it costs a page.
 
-use rusqlite::Row;
+use std::collections::BTreeMap;
 
+use rusqlite::{Connection, Row, named_params};
+
+use super::Reader;
+use crate::error::QueryError;
+use crate::ids::TurnUid;
 use crate::rows::SharedBy;
 
 /// The member's login, the machine's name, and whether the member is oneself: all of one's own that another machine shared, by the number
@@ -15,6 +20,38 @@ macro_rules! shared_by_columns {
     };
 }
 pub(super) use shared_by_columns;
+
+/// The other members that shared parts of a turn, with how many.
+const OF_TURN: &str = "SELECT member_login, count(*) FROM episodes JOIN shared_episodes ON episode_id = episodes.id
+    WHERE turn_uid = :turn AND NOT EXISTS (SELECT 1 FROM share_target
+        WHERE share_target.member = shared_episodes.member AND share_target.member_login = shared_episodes.member_login)
+    GROUP BY member_login";
+
+impl Reader {
+    /// The other members that shared some of these turns, by login, each with how many episodes; none where all is the user's own.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn sharers_of(&self, turns: &[TurnUid]) -> Result<Vec<(String, u64)>, QueryError> {
+        self.run("read who shared turns", |db| sharers_of(db, turns))
+    }
+}
+
+/// As [`Reader::sharers_of`].
+pub(crate) fn sharers_of(db: &Connection, turns: &[TurnUid]) -> rusqlite::Result<Vec<(String, u64)>> {
+    if !db.prepare_cached("SELECT 1 FROM shared_episodes LIMIT 1")?.exists([])? {
+        return Ok(Vec::new());
+    }
+    let mut sharers: BTreeMap<String, u64> = BTreeMap::new();
+    let mut statement = db.prepare_cached(OF_TURN)?;
+    for turn in turns {
+        let mut rows = statement.query(named_params! {":turn": turn})?;
+        while let Some(row) = rows.next()? {
+            *sharers.entry(row.get(0)?).or_default() += row.get::<_, i64>(1)? as u64;
+        }
+    }
+    Ok(sharers.into_iter().collect())
+}
 
 /// Who shared it, of these columns from the one at `first` on; `None` of what is this machine's own.
 pub(super) fn shared_by(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<SharedBy>> {
@@ -33,8 +70,8 @@ pub(super) fn shared_by(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<
 mod tests {
     use rusqlite::Connection;
 
-    use crate::testing::{Store, batch, turn};
-    use crate::{EpisodeFilter, EpisodeId, ShareSetup, SharedBy, TurnPlace};
+    use crate::testing::{Store, batch, turn, turn_uid};
+    use crate::{EpisodeFilter, EpisodeId, ForgetTarget, ShareSetup, SharedBy, TurnPlace, UnixMillis};
 
     /// As if `member`, of the number that `login` has at the shared store, had shared it.
     fn mark(store: &Store, id: EpisodeId, member: i32, login: &str) {
@@ -90,5 +127,28 @@ mod tests {
         assert_eq!(told(&store), others, "nor here");
         store.writer.note_member(1, "ada").expect("notes");
         assert_eq!(told(&store), [None, by("ada", true), by("bob", false), by("eve", false)]);
+    }
+
+    #[test]
+    fn what_is_forgotten_of_others_is_told_with_who_shared_it() {
+        let mut store = Store::new();
+        let turns = (1..=3).map(|number| turn(number, "s", &["one", "two"]));
+        store.writer.ingest(&batch(turns.collect())).expect("stores");
+        let turns = [1, 2, 3].map(turn_uid);
+        assert_eq!(store.reader().sharers_of(&turns).expect("reads"), []);
+        let setup = ShareSetup {
+            team_key: "db.example.org/shared/team".to_owned(),
+            allowed: Vec::new(),
+        };
+        store.writer.set_sharing(Some(&setup), [1; 16]).expect("sets");
+        store.writer.note_member(1, "ada").expect("notes");
+        for (number, part, member, login) in [(1, 0, 1, "ada"), (2, 0, 2, "eve"), (2, 1, 2, "eve"), (3, 1, 3, "bob")] {
+            mark(&store, store.id(number, part), member, login);
+        }
+        let expected = [("bob".to_owned(), 1), ("eve".to_owned(), 2)];
+        assert_eq!(store.reader().sharers_of(&turns).expect("reads"), expected);
+        assert_eq!(store.reader().sharers_of(&turns[..1]).expect("reads"), []);
+        let forgotten = store.writer.forget(&ForgetTarget::All, UnixMillis(1)).expect("forgets");
+        assert_eq!((forgotten.episodes, &forgotten.sharers[..]), (6, &expected[..]));
     }
 }

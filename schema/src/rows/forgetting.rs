@@ -56,6 +56,8 @@ pub struct Forgotten {
     pub episodes: u64,
     /// Their turns, now tombstones.
     pub turn_uids: Vec<TurnUid>,
+    /// The other members that shared some of them, and have them still, by login, each with how many episodes.
+    pub sharers: Vec<(String, u64)>,
     /// Whether the write-ahead log could be emptied, and no backup was being made; if not, [`crate::Writer::finish_forgetting`]
     /// has to run again before the forgotten bytes are gone from the disk.
     pub log_emptied: bool,

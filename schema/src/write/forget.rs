@@ -9,7 +9,7 @@ use crate::error::QueryError;
 use crate::ids::{EpisodeId, ProjectId, SessionId, TurnUid};
 use crate::kept::{Spared, forget_in_copies};
 use crate::migrate::{meta, set_meta};
-use crate::query::targets;
+use crate::query::{sharers, targets};
 use crate::recovery::set_aside_files;
 use crate::rows::{ForgetTarget, Forgotten};
 use crate::units::UnixMillis;
@@ -44,6 +44,7 @@ impl Writer {
             let detail = format!("{prefix} names {} episodes, not one", turns.len());
             return Err(QueryError::Invalid { act: ACT, detail });
         }
+        let sharers = sharers::sharers_of(&self.db, &turns).map_err(&failed)?;
         // What can't be listed now is told of once the copies are cleaned.
         let set_aside_removed = set_aside_files(&self.path).map_or(0, |files| files.len());
         let choice = replay::forgotten(&turns, now);
@@ -58,6 +59,7 @@ impl Writer {
         Ok(Forgotten {
             episodes,
             turn_uids: turns,
+            sharers,
             log_emptied: false,
             set_aside_removed,
         })

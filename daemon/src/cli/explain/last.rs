@@ -6,6 +6,7 @@ use crate::cli::output::say;
 use crate::cli::terminal::{cut, wrap_words};
 use crate::explanation::{Candidate, Explanation, Known};
 use crate::plural::counted;
+use crate::whose::{Sharer, mark};
 
 /// Columns that the lines of a recollection are set in by.
 const INDENT: usize = 3;
@@ -54,9 +55,10 @@ fn recollection(explanation: &Explanation, candidate: &Candidate, columns: usize
         return vec![format!("{}. gone", candidate.shown.unwrap_or_default())];
     };
     let place = candidate.shown.unwrap_or_default();
+    let asked = mark(candidate.shared_by.as_ref().and_then(Sharer::other)) + &known(&candidate.asked);
     let mut lines = vec![
         format!("{place}. {id}  {}  {}", known(&candidate.date), known(&candidate.project)),
-        format!("{:INDENT$}{}", "", cut(&known(&candidate.asked), columns - INDENT)),
+        format!("{:INDENT$}{}", "", cut(&asked, columns - INDENT)),
     ];
     let mut tell = |text: String| {
         let wrapped = wrap_words(&text, columns - INDENT);

@@ -9,6 +9,7 @@ use crate::cli::output::say;
 use crate::cli::terminal::{cut, wrap_words};
 use crate::explanation::{Explanation, Gate, Known, List, Query, Term, Top, Words};
 use crate::plural::counted;
+use crate::whose::{Sharer, mark};
 
 /// The first of each list that are printed.
 const TOP: usize = 5;
@@ -260,10 +261,8 @@ fn top_line(leg: &str, top: &Top, columns: usize) -> String {
         format!("#{}", top.rank),
         top.id.as_deref().unwrap_or("gone")
     );
-    let asked = cut(
-        top.asked.as_deref().unwrap_or_default(),
-        columns.saturating_sub(head.chars().count()),
-    );
+    let asked = mark(top.shared_by.as_ref().and_then(Sharer::other)) + top.asked.as_deref().unwrap_or_default();
+    let asked = cut(&asked, columns.saturating_sub(head.chars().count()));
     format!("{head}{asked}").trim_end().to_owned()
 }
 

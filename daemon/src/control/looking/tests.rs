@@ -1,6 +1,6 @@
 //! What a look is narrowed to, and places that replies name.
 
-use remembrancer_schema::{EpisodeUid, Origin, SessionKey, TurnUid, Writer};
+use remembrancer_schema::{EpisodeUid, Origin, SessionKey, SharedBy, TurnUid, Writer};
 use rstest::rstest;
 
 use super::*;
@@ -100,6 +100,7 @@ fn a_turn_is_told_without_secrets_and_in_one_line() {
         parts: 2,
         prompt: "\n  use ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789 \u{1b}[31m\nand more".to_owned(),
         answer: None,
+        shared_by: None,
     };
     let told = turn_json(&turn);
     assert_eq!(told["id"], "abababab");
@@ -112,5 +113,17 @@ fn a_turn_is_told_without_secrets_and_in_one_line() {
         asked.starts_with("use ") && !asked.contains("aBcDeFgHiJ") && !asked.contains('\u{1b}') && !asked.contains("more"),
         "{asked}"
     );
-    assert_eq!(told["answered"], Value::Null);
+    assert_eq!((&told["answered"], &told["shared_by"]), (&Value::Null, &Value::Null));
+    let copy = TurnRow {
+        shared_by: Some(SharedBy {
+            member: "bob\n[2]".to_owned(),
+            machine: "den".to_owned(),
+            is_own: false,
+        }),
+        ..turn
+    };
+    assert_eq!(
+        turn_json(&copy)["shared_by"],
+        json!({"member": "bob [2]", "machine": "den", "own": false})
+    );
 }

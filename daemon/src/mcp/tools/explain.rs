@@ -11,6 +11,7 @@ use crate::mcp::arguments::{Kind, Parameter};
 use crate::mcp::bounds::shorten;
 use crate::mcp::place::Scope;
 use crate::mcp::wording::{Told, block, shown_throughout};
+use crate::whose::Sharer;
 
 /// Columns of the text.
 const COLUMNS: usize = 110;
@@ -67,6 +68,7 @@ fn output() -> Value {
         ("bm25", or_null(&number())),
         ("cosine", or_null(&number())),
         ("words", list(&string())),
+        ("shared_by", or_null(&string())),
     ]);
     object(&[
         ("id", or_null(&string())),
@@ -95,6 +97,7 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
             TOOL.name,
             "How the answer came about:",
             &lines,
+            has_others(&explanation),
             "To silence a memory for good, the user can run `remembrancer mute ID`.",
         ),
         structured,
@@ -170,6 +173,13 @@ fn structured(explanation: &Explanation) -> Value {
     }))
 }
 
+/// Whether another member shared anything that is named.
+fn has_others(explanation: &Explanation) -> bool {
+    let tops = explanation.lists.iter().flat_map(|list| &list.top).map(|top| &top.shared_by);
+    let candidates = explanation.candidates.iter().map(|candidate| &candidate.shared_by);
+    tops.chain(candidates).flatten().any(|sharer| sharer.other().is_some())
+}
+
 fn of_candidate(candidate: &Candidate) -> Value {
     json!({
         "id": candidate.id,
@@ -183,5 +193,6 @@ fn of_candidate(candidate: &Candidate) -> Value {
         "bm25": candidate.bm25,
         "cosine": candidate.cosine,
         "words": candidate.words,
+        "shared_by": candidate.shared_by.as_ref().and_then(Sharer::other),
     })
 }

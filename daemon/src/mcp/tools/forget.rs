@@ -5,13 +5,14 @@ use remembrancer_hooks::protocol::ForgetTarget;
 use serde_json::{Value, json};
 
 use super::{Act, Call, ToolOf, boolean, integer, list, moment, object, or_null, string};
-use crate::cli::forget::summary;
+use crate::cli::forget::{amount, stays, summary};
 use crate::cli::steer::counted;
 use crate::cli::{CliError, Kind as ErrorKind, Surroundings, acts, selection};
 use crate::clock;
 use crate::mcp::arguments::{Kind, Parameter};
 use crate::mcp::confirm::{LIFETIME, Selection};
-use crate::mcp::wording::{Told, block, list_of, name, plain, quoted, shown_throughout, text_of};
+use crate::mcp::wording::{Told, block, list_of, name, plain, quoted, shared_by, shown_throughout, text_of, with_sharer};
+use crate::whose::Others;
 
 pub(super) const TOOL: ToolOf = ToolOf {
     name: "forget",
@@ -58,7 +59,9 @@ fn output() -> Value {
         ("date", string()),
         ("project", or_null(&string())),
         ("asked", string()),
+        ("shared_by", or_null(&string())),
     ]);
+    let sharer = object(&[("member", string()), ("episodes", integer())]);
     object(&[
         (
             "status",
@@ -69,6 +72,7 @@ fn output() -> Value {
         ("from", or_null(&string())),
         ("to", or_null(&string())),
         ("newest", list(&turn)),
+        ("shared", list(&sharer)),
         ("confirm", or_null(&string())),
         ("expires_in_seconds", or_null(&integer())),
         ("log_emptied", or_null(&boolean())),
@@ -148,6 +152,11 @@ fn target(call: &Call<'_>) -> Result<ForgetTarget, CliError> {
     Ok(selection::all_of(targets.into_iter().flatten().chain([until]).collect()).expect("invariant: until is one"))
 }
 
+/// Whether nothing of what is selected stays with another member who shared it.
+fn is_for_good(preview: &Value) -> bool {
+    list_of(preview, "shared").is_empty()
+}
+
 /// What is said where nothing is selected.
 pub(in crate::mcp) fn nothing(selected: &Selected) -> Told {
     Told {
@@ -159,15 +168,23 @@ pub(in crate::mcp) fn nothing(selected: &Selected) -> Told {
 /// What is said where somebody has to agree first, by `token`.
 pub(in crate::mcp) fn unconfirmed(selected: &Selected, token: &str) -> Told {
     let head = format!(
-        "Nothing was deleted yet. This would delete for good {}",
-        summary(&selected.preview)
+        "Nothing was deleted yet. This would delete{} {}",
+        if is_for_good(&selected.preview) { " for good" } else { "" },
+        amount(&selected.preview)
     );
     let tail = format!(
         "Show this to the user. Only if the user agrees, call forget again with the same arguments and confirm: \"{token}\", within {} minutes.",
         LIFETIME.as_secs() / 60
     );
     Told {
-        text: block(TOOL.name, &head, &newest(&selected.preview), &tail),
+        text: block(
+            TOOL.name,
+            &head,
+            // A login is its member's choice: who keeps what stands with the data.
+            &(newest(&selected.preview) + &stays(&selected.preview).unwrap_or_default()),
+            !is_for_good(&selected.preview),
+            &tail,
+        ),
         structured: structured("unconfirmed", &selected.preview, Some(token)),
     }
 }
@@ -183,12 +200,13 @@ pub(in crate::mcp) fn declined(preview: &Value) -> Told {
 /// The question that a person is asked.
 pub(in crate::mcp) fn question(selected: &Selected) -> String {
     let mut question = format!(
-        "An agent asks to delete from your long-term memory (Remembrancer), for good: {}",
+        "An agent asks to delete from your long-term memory (Remembrancer){}: {}",
+        if is_for_good(&selected.preview) { ", for good" } else { "" },
         summary(&selected.preview)
     );
     for turn in list_of(&selected.preview, "newest") {
         let (id, date) = (plain(&turn["id"]), plain(&turn["date"]));
-        question.extend(["\n  ", &id, "  ", &date, "  ", &name(&turn["asked"])]);
+        question.extend(["\n  ", &id, "  ", &date, &shared_by(turn), "  ", &name(&turn["asked"])]);
     }
     question
 }
@@ -211,7 +229,8 @@ pub(in crate::mcp) fn delete(surroundings: &Surroundings, selection: &Selection)
     }
     let done = acts::forget(surroundings, &selection.target)?;
     let mut text = format!(
-        "Forgotten for good: {} of {}.",
+        "Forgotten{}: {} of {}.",
+        if is_for_good(&done) { " for good" } else { "" },
         counted(&done["forgotten"], "episode", "episodes"),
         counted(&done["turns"], "turn", "turns")
     );
@@ -226,7 +245,11 @@ pub(in crate::mcp) fn delete(surroundings: &Surroundings, selection: &Selection)
     let mut structured = structured("forgotten", &preview, None);
     structured["episodes"] = done["forgotten"].clone();
     structured["turns"] = done["turns"].clone();
+    structured["shared"] = list_of(&done, "shared").into();
     structured["log_emptied"] = json!(done["log_emptied"] == true);
+    if let Some(stays) = Others::of(&done["shared"]).sentence(done["forgotten"].as_u64().unwrap_or_default()) {
+        text = block(TOOL.name, &text, &stays, true, "");
+    }
     Ok(Told { text, structured })
 }
 
@@ -236,7 +259,7 @@ fn newest(preview: &Value) -> String {
     for turn in turns {
         let (date, project, id) = (plain(&turn["date"]), name(&turn["project"]), plain(&turn["id"]));
         let asked = quoted("asked:", text_of(turn, "asked"));
-        told.extend([&date, " · ", &project, " · id ", &id, "\n", &asked]);
+        told.extend([&date, " · ", &project, " · id ", &id, &shared_by(turn), "\n", &asked]);
     }
     let more = preview["turns"]
         .as_u64()
@@ -255,9 +278,49 @@ fn structured(status: &str, preview: &Value, token: Option<&str>) -> Value {
         "turns": preview["turns"].as_u64().unwrap_or_default(),
         "from": preview["from"],
         "to": preview["to"],
-        "newest": list_of(preview, "newest"),
+        "newest": list_of(preview, "newest").iter().map(|turn| with_sharer(turn, &["id", "date", "project", "asked"])).collect::<Vec<_>>(),
+        "shared": list_of(preview, "shared"),
         "confirm": token,
         "expires_in_seconds": token.map(|_| LIFETIME.as_secs()),
         "log_emptied": null,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcp::arguments::Arguments;
+
+    fn selected(shared: Value, sharer: Value) -> Selected {
+        let turn = json!({"id": "2b3c49c9", "date": "2026-03-02", "project": null, "asked": "Why?", "shared_by": sharer});
+        Selected {
+            selection: Selection {
+                arguments: Arguments::default().without("confirm"),
+                target: ForgetTarget::Episode("2b3c49c9".to_owned()),
+                seen: [0; 32],
+            },
+            preview: json!({"episodes": 1, "turns": 1, "sessions": 1, "from": "2026-03-01", "to": "2026-03-01", "newest": [turn],
+                "shared": shared}),
+        }
+    }
+
+    #[test]
+    fn what_another_member_shared_is_not_said_to_go_for_good() {
+        let own = selected(json!([]), Value::Null);
+        let bobs = json!({"member": "bob", "machine": "den", "own": false});
+        let of_bob = selected(json!([{"member": "bob", "episodes": 1}]), bobs);
+        for said in [unconfirmed(&own, "t").text, question(&own)] {
+            assert!(said.contains("for good") && !said.contains("shared"), "{said}");
+        }
+        for said in [unconfirmed(&of_bob, "t").text, question(&of_bob)] {
+            assert!(!said.contains("for good") && said.contains(" · shared by bob"), "{said}");
+            assert!(
+                said.contains("It goes from your machines alone, and stays with bob, who shared it."),
+                "{said}"
+            );
+        }
+        let structured = unconfirmed(&of_bob, "t").structured;
+        assert_eq!(structured["newest"][0]["shared_by"], "bob");
+        assert_eq!(structured["shared"], json!([{"member": "bob", "episodes": 1}]));
+    }
 }

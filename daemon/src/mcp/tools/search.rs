@@ -7,7 +7,8 @@ use super::{AGENT, Act, Call, EVERYWHERE, PROJECT, SINCE, ToolOf, UNTIL, integer
 use crate::cli::{CliError, acts};
 use crate::mcp::arguments::{Kind, Parameter};
 use crate::mcp::bounds::shorten;
-use crate::mcp::wording::{Told, block, list_of, name, only, plain, quoted, shown_throughout, text_of};
+use crate::mcp::wording::{Told, block, list_of, name, plain, quoted, shared_by, shown_throughout, text_of, with_sharer};
+use crate::whose::has_others;
 
 /// Results, where nothing else is asked for.
 const RESULTS: u32 = 8;
@@ -60,6 +61,7 @@ fn output() -> Value {
         ("asked", string()),
         ("snippet", string()),
         ("score", number()),
+        ("shared_by", or_null(&string())),
     ]);
     object(&[
         ("project", or_null(&string())),
@@ -93,7 +95,7 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
         "project": looked.json(),
         "mode": found["mode"],
         "found": found["found"],
-        "results": results.iter().map(|result| only(result, &members)).collect::<Vec<_>>(),
+        "results": results.iter().map(|result| with_sharer(result, &members)).collect::<Vec<_>>(),
         "next": found["next"],
         "degradations": found["degradations"],
     }));
@@ -124,18 +126,19 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
         tail.push_str(looked.wider());
     }
     Ok(Told {
-        text: block(TOOL.name, &head, &stored, tail.trim_start()),
+        text: block(TOOL.name, &head, &stored, has_others(told), tail.trim_start()),
         structured,
     })
 }
 
 fn entry(number: u64, result: &Value) -> String {
     let head = format!(
-        "[{number}] {} · {} · {} · id {}\n",
+        "[{number}] {} · {} · {} · id {}{}\n",
         plain(&result["at"]),
         name(&result["project"]),
         name(&result["agent"]),
-        plain(&result["id"])
+        plain(&result["id"]),
+        shared_by(result)
     );
     let (first, piece) = (text_of(result, "asked"), text_of(result, "snippet"));
     let asked = quoted("asked:", first);

@@ -7,8 +7,9 @@ use super::{Act, Call, ToolOf, boolean, integer, list, object, or_null, string};
 use crate::cli::{CliError, acts};
 use crate::mcp::arguments::{Kind, Parameter};
 use crate::mcp::bounds::SHOWN_PAGE;
-use crate::mcp::wording::{Told, block, list_of, name, plain, quoted, shown_throughout, text_of};
+use crate::mcp::wording::{Told, block, list_of, name, plain, quoted, shared_by, shown_throughout, text_of};
 use crate::plural::counted;
+use crate::whose::{has_others, other_of};
 
 /// The place behind the last page that can be asked for: ten million characters are more than any session that was seen.
 const FURTHEST: u32 = 10_000_000;
@@ -63,6 +64,7 @@ fn output() -> Value {
         ("muted", boolean()),
         ("hidden", boolean()),
         ("from_the_web", boolean()),
+        ("shared_by", or_null(&string())),
     ])
 }
 
@@ -104,6 +106,7 @@ pub(in crate::mcp) fn told(episode: &Value, offset: usize) -> Told {
         "muted": episode["muted"] == true,
         "hidden": episode["hidden"] == true,
         "from_the_web": episode["from_the_web"] == true,
+        "shared_by": other_of(episode),
     }));
     let stored = format!("{}{}{}", heading(episode), facets(&structured), quoted("text:", &page.text));
     let left_out = episode["parts_left_out"].as_u64().filter(|left| *left > 0);
@@ -114,7 +117,13 @@ pub(in crate::mcp) fn told(episode: &Value, offset: usize) -> Told {
     let tail = [Some(page.tail()).filter(|tail| !tail.is_empty()), left_out];
     let tail: Vec<String> = tail.into_iter().flatten().collect();
     Told {
-        text: block(TOOL.name, "One remembered episode:", &stored, &tail.join("\n")),
+        text: block(
+            TOOL.name,
+            "One remembered episode:",
+            &stored,
+            other_of(episode).is_some() || has_others(list_of(episode, "parts")),
+            &tail.join("\n"),
+        ),
         structured,
     }
 }
@@ -127,12 +136,13 @@ fn within(names: Vec<Value>) -> Vec<Value> {
 
 fn heading(episode: &Value) -> String {
     let mut lines = vec![format!(
-        "{} · {} · {} · id {} · session {}",
+        "{} · {} · {} · id {} · session {}{}",
         plain(&episode["at"]),
         name(&episode["project"]),
         name(&episode["agent"]),
         plain(&episode["id"]),
         name(&episode["session"]),
+        shared_by(episode),
     )];
     let transcript = &episode["transcript"];
     lines.push(match (transcript["exists"].as_bool(), transcript["line"].as_u64()) {
@@ -190,6 +200,7 @@ fn text_of_episode(episode: &Value) -> String {
             &number,
             " of the turn (id ",
             id,
+            &shared_by(part),
             "):\n",
             text_of(part, "answer"),
             "\n",
@@ -202,10 +213,20 @@ fn text_of_episode(episode: &Value) -> String {
 fn session(call: &Call<'_>, id: &str, offset: usize) -> Result<Told, CliError> {
     let mut text = String::new();
     let mut after: Option<String> = None;
+    let mut are_others = false;
     let told = loop {
         let mut page = acts::session(call.surroundings, id, after.as_deref())?;
         for turn in list_of(&page, "turns") {
-            text.extend(["[", text_of(turn, "at"), " · id ", text_of(turn, "id"), "]\nAsked:\n"]);
+            let sharer = shared_by(turn);
+            are_others |= !sharer.is_empty();
+            text.extend([
+                "[",
+                text_of(turn, "at"),
+                " · id ",
+                text_of(turn, "id"),
+                &sharer,
+                "]\nAsked:\n",
+            ]);
             text.extend([text_of(turn, "prompt"), "\n\nAnswer:\n", text_of(turn, "answer"), "\n\n"]);
         }
         // Of what is shown: it is shorter than what is stored, where blanks and escapes go.
@@ -234,6 +255,8 @@ fn session(call: &Call<'_>, id: &str, offset: usize) -> Result<Told, CliError> {
         "muted": false,
         "hidden": told["hidden"] == true,
         "from_the_web": false,
+        // The text says it of each turn.
+        "shared_by": null,
     }));
     let head = format!(
         "session {} · {} · {} · begun {}\n",
@@ -248,6 +271,7 @@ fn session(call: &Call<'_>, id: &str, offset: usize) -> Result<Told, CliError> {
             TOOL.name,
             "The turns of one session, the earliest first:",
             &stored,
+            are_others,
             &page.tail(),
         ),
         structured,
@@ -360,6 +384,30 @@ mod tests {
             assert!(told.text.contains(expected), "{expected}: {}", told.text);
         }
         assert_eq!(told.structured["commands"].as_array().unwrap().len(), MOST_NAMES);
+    }
+
+    #[test]
+    fn what_another_member_shared_says_so() {
+        let mut shown = episode("because");
+        let own = told(&shown, 0);
+        assert!(
+            !own.text.contains("shared by") && own.structured["shared_by"].is_null(),
+            "{}",
+            own.text
+        );
+        shown["shared_by"] = json!({"member": "ada", "machine": "den", "own": true});
+        assert_eq!(told(&shown, 0).text, own.text, "another machine of one's own is oneself");
+        shown["parts"][1]["shared_by"] = json!({"member": "eve", "machine": "den", "own": false});
+        let further = told(&shown, 0);
+        assert!(
+            further.text.contains("Part 2 of the turn (id 2f2e3d4c · shared by eve)") && further.text.contains("another member"),
+            "{}",
+            further.text
+        );
+        shown["shared_by"] = json!({"member": "bob", "machine": "den", "own": false});
+        let others = told(&shown, 0);
+        assert!(others.text.contains("session s · shared by bob\n"), "{}", others.text);
+        assert_eq!(others.structured["shared_by"], "bob");
     }
 
     #[test]

@@ -7,8 +7,9 @@ use super::{AGENT, Act, Call, EVERYWHERE, PROJECT, SINCE, ToolOf, UNTIL, boolean
 use crate::cli::{CliError, acts};
 use crate::mcp::arguments::{Kind, Parameter};
 use crate::mcp::bounds::shorten;
-use crate::mcp::wording::{Told, block, list_of, name, only, plain, quoted, shown_throughout, text_of};
+use crate::mcp::wording::{Told, block, list_of, name, plain, quoted, shared_by, shown_throughout, text_of, with_sharer};
 use crate::plural::counted;
+use crate::whose::has_others;
 
 /// Turns, where nothing else is asked for.
 const TURNS: u32 = 15;
@@ -58,6 +59,7 @@ fn output() -> Value {
         ("hidden", boolean()),
         ("asked", string()),
         ("answered", or_null(&string())),
+        ("shared_by", or_null(&string())),
     ]);
     object(&[
         ("project", or_null(&string())),
@@ -108,7 +110,7 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
             }
         }
         return Ok(Told {
-            text: block(TOOL.name, &head, &stored, tail.trim_end()),
+            text: block(TOOL.name, &head, &stored, has_others(turns), tail.trim_end()),
             structured,
         });
     }
@@ -121,7 +123,7 @@ fn structured(found: &Value, project: &Value) -> Value {
     let turns = list_of(found, "turns");
     shown_throughout(json!({
         "project": project,
-        "turns": turns.iter().map(|turn| only(turn, &members)).collect::<Vec<_>>(),
+        "turns": turns.iter().map(|turn| with_sharer(turn, &members)).collect::<Vec<_>>(),
         "around": found["around"],
         "older": found["older"],
         "newer": found["newer"],
@@ -130,11 +132,12 @@ fn structured(found: &Value, project: &Value) -> Value {
 
 fn entry(turn: &Value, around: &Value) -> String {
     let mut head = format!(
-        "{} · {} · {} · id {}",
+        "{} · {} · {} · id {}{}",
         plain(&turn["at"]),
         name(&turn["project"]),
         name(&turn["agent"]),
-        plain(&turn["id"])
+        plain(&turn["id"]),
+        shared_by(turn)
     );
     let marks = [
         (turn["id"] == *around, " · this one"),

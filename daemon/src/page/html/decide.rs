@@ -5,10 +5,12 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::super::decision::Decision;
+use super::parts::shared_by;
 use super::times::moment;
 use super::{Said, Section, View, counted, link, member, nothing};
 use crate::forgotten::Forgotten;
 use crate::printable::{for_field, is_plain};
+use crate::whose::{Others, other_of};
 
 /// How each decision is worded.
 impl Decision {
@@ -87,6 +89,10 @@ pub(in crate::page) fn confirm(decision: Decision, id: &str, preview: &Value, ke
     let newest: Vec<&Value> = preview["newest"].as_array().into_iter().flatten().collect();
     let turns = preview["turns"].as_u64().unwrap_or_default();
     let more = turns.saturating_sub(newest.len() as u64);
+    let episodes = preview["episodes"].as_u64().unwrap_or_default();
+    let stays = Others::of(&preview["shared"])
+        .sentence(episodes)
+        .filter(|_| decision.forgets());
     let body = html! {
         h1 { (decision.question()) }
         div.confirm {
@@ -95,7 +101,7 @@ pub(in crate::page) fn confirm(decision: Decision, id: &str, preview: &Value, ke
                 @for turn in &newest {
                     li {
                         (Said(member(turn, "asked")))
-                        p.meta { span { (Said(member(turn, "date"))) } span { (Said(turn["project"].as_str().unwrap_or("no project"))) } code { (Said(member(turn, "id"))) } }
+                        p.meta { span { (Said(member(turn, "date"))) } span { (Said(turn["project"].as_str().unwrap_or("no project"))) } code { (Said(member(turn, "id"))) } (shared_by(other_of(turn))) }
                     }
                 }
             }
@@ -109,12 +115,15 @@ pub(in crate::page) fn confirm(decision: Decision, id: &str, preview: &Value, ke
                 "."
             }
             h2 { "What happens" }
-            ul { @for consequence in decision.consequences() { li { (consequence) } } }
+            ul {
+                @if let Some(stays) = &stays { li { (Said(stays)) } }
+                @for consequence in decision.consequences() { li { (consequence) } }
+            }
             form method="post" action="decide" {
                 (hidden(decision, id, key))
                 input type="hidden" name="seen" value=(member(preview, "seen"));
                 div.does {
-                    button.grave[decision.forgets()] { (decision.verb()) }
+                    button.grave[decision.forgets()] { @if stays.is_some() { "Forget here" } @else { (decision.verb()) } }
                     a href=(back(decision, id)) data-key="u" { "No, go back" }
                 }
             }
@@ -160,7 +169,7 @@ pub(in crate::page) fn remembered(as_before: bool, redacted: bool) -> Markup {
 }
 
 /// What a forgetting came to, as the command says it.
-pub(in crate::page) fn forgotten(forgotten: Forgotten) -> Markup {
+pub(in crate::page) fn forgotten(forgotten: &Forgotten) -> Markup {
     html! { @for sentence in forgotten.sentences() { p { (sentence) } } }
 }
 
@@ -291,6 +300,29 @@ mod tests {
     }
 
     #[test]
+    fn what_another_member_shared_is_said_to_stay_with_them() {
+        let turn = json!({"id": "2b3c49c9", "date": "2026-03-02", "project": null, "asked": "Why?",
+            "shared_by": {"member": "bob<b>", "machine": "den", "own": false}});
+        let mut preview =
+            json!({"episodes": 1, "turns": 1, "sessions": 1, "newest": [turn], "shared": [{"member": "bob<b>", "episodes": 1}]});
+        let asked = |decision, preview: &Value| confirm(decision, "2b3c49c9", preview, "abc").body.into_string();
+        let others = asked(Decision::Forget, &preview);
+        for expected in [
+            "stays with bob&lt;b&gt;, who shared it",
+            "shared by bob&lt;b&gt;",
+            "Forget here",
+        ] {
+            assert!(others.contains(expected), "{expected}: {others}");
+        }
+        assert!(!others.contains("for good"), "{others}");
+        let muted = asked(Decision::Mute, &preview);
+        assert!(!muted.contains("stays with") && muted.contains("Mute it"), "{muted}");
+        preview["shared"] = json!([]);
+        let own = asked(Decision::Forget, &preview);
+        assert!(own.contains("Forget for good") && !own.contains("stays with"), "{own}");
+    }
+
+    #[test]
     fn what_was_done_can_be_undone_where_it_can() {
         let muted = done(Decision::Mute, false, "2b3c49c9", "abc").into_string();
         assert!(muted.contains("value=\"unmute\"") && !muted.contains("as before"), "{muted}");
@@ -332,7 +364,7 @@ mod tests {
             bytes_left: true,
             ..Forgotten::default()
         };
-        let shown = forgotten(told).into_string();
+        let shown = forgotten(&told).into_string();
         assert!(
             shown.contains("Forgotten: 2 episodes, for good.") && shown.contains("Another program"),
             "{shown}"

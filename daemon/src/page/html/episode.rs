@@ -5,9 +5,10 @@ use serde_json::Value;
 
 use super::lists::session_link;
 use super::lists::{asked, of_project};
-use super::parts::{figure, pager};
+use super::parts::{figure, pager, shared_by};
 use super::text::text;
 use super::{Said, Section, View, link, member, number, times};
+use crate::whose::other_of;
 
 /// Digits of an id that name an episode.
 const SHORT: usize = 8;
@@ -75,6 +76,7 @@ fn states(episode: &Value) -> Markup {
     html! {
         p.states {
             span.flag { "importance " (Said(member(episode, "importance"))) }
+            (shared_by(other_of(episode)))
             @if is("muted") { span.flag.on { "muted: never recalled" } }
             @if is("boosted") { span.flag.on { "boosted" } }
             @if is("hidden") { span.flag.on { "kept out by an exclusion" } }
@@ -106,7 +108,7 @@ fn answers(episode: &Value) -> Markup {
             @for part in &parts {
                 @let number = part["part"].as_u64().unwrap_or_default() + 1;
                 section.part id=(format!("part-{number}")) aria-label=(format!("Part {number}")) {
-                    p.over { "Part " (number) " of " (parts.len() as u64 + left_out) }
+                    p.over { "Part " (number) " of " (parts.len() as u64 + left_out) " " (shared_by(other_of(part))) }
                     (text(member(part, "answer")))
                 }
             }
@@ -161,6 +163,12 @@ fn whence(episode: &Value, id: &str) -> Markup {
                     }
                 }
             }
+            @if let Some(shared) = episode["shared_by"]["member"].as_str() {
+                (figure("Shared by", html! {
+                    @if other_of(episode).is_none() { "you, as " }
+                    (Said(shared)) ", from " (Said(episode["shared_by"]["machine"].as_str().unwrap_or("an unknown machine")))
+                }))
+            }
             (figure("Importance", html! {
                 (Said(member(episode, "importance"))) ", by the rule " code { (Said(member(episode, "importance_rule"))) }
             }))
@@ -179,9 +187,9 @@ fn neighbours(episode: &Value, around: &Value) -> Markup {
         ol.around {
             @for turn in &turns {
                 @if turn["id"] == this {
-                    li aria-current="true" { span.asked { (asked(turn)) } " " (times::clock(member(turn, "at"))) }
+                    li aria-current="true" { span.asked { (asked(turn)) } " " (times::clock(member(turn, "at"))) (shared_by(other_of(turn))) }
                 } @else {
-                    li { a href=(link("episode", &[("id", member(turn, "id"))])) { (asked(turn)) } " " (times::clock(member(turn, "at"))) }
+                    li { a href=(link("episode", &[("id", member(turn, "id"))])) { (asked(turn)) } " " (times::clock(member(turn, "at"))) (shared_by(other_of(turn))) }
                 }
             }
         }
@@ -226,7 +234,7 @@ fn whole_turn(turn: &Value) -> Markup {
     html! {
         article.exchange id=(format!("turn-{id}")) {
             h2.of-text { a href=(link("episode", &[("id", id)])) data-item { (asked(turn)) } }
-            p.meta { (times::moment(member(turn, "at"))) code { (Said(id)) } @if turn["hidden"] == true { span.flag { "kept out" } } }
+            p.meta { (times::moment(member(turn, "at"))) code { (Said(id)) } (shared_by(other_of(turn))) @if turn["hidden"] == true { span.flag { "kept out" } } }
             @if is_more(turn) { div.prompt { (text(member(turn, "prompt"))) } }
             @if member(turn, "answer").trim().is_empty() { p.none { "No answer is stored." } } @else { (text(member(turn, "answer"))) }
             @if turn["parts_left_out"].as_u64().unwrap_or_default() > 0 {
@@ -276,6 +284,28 @@ mod tests {
             assert!(body.contains(expected), "{expected}: {body}");
         }
         assert!(!body.contains("Commands run"), "{body}");
+    }
+
+    #[test]
+    fn what_another_member_shared_says_so() {
+        let body = |shared: Value| {
+            let mut told = shown();
+            told["shared_by"] = shared;
+            let around = json!({"around": "2b3c49c9", "turns": []});
+            episode(&told, &around).body.into_string()
+        };
+        assert!(!body(Value::Null).contains("hared by"));
+        let own = body(json!({"member": "ada", "machine": "den", "own": true}));
+        assert!(own.contains("you, as ada, from den") && !own.contains(">shared by"), "{own}");
+        let others = body(json!({"member": "bob", "machine": "den", "own": false}));
+        assert!(
+            others.contains("<dd>bob, from den</dd>") && others.contains("shared by bob"),
+            "{others}"
+        );
+        let mut turn = json!({"id": "11111111", "asked": "Line", "prompt": "Line", "answer": "", "at": "2026-03-01T11:00:00Z"});
+        assert!(!whole_turn(&turn).into_string().contains("shared by"));
+        turn["shared_by"] = json!({"member": "bob", "machine": "den", "own": false});
+        assert!(whole_turn(&turn).into_string().contains("shared by bob"));
     }
 
     #[test]

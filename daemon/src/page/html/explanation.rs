@@ -5,10 +5,11 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::lists::of_project;
-use super::parts::{pager, table};
+use super::parts::{pager, shared_by, table};
 use super::put::Put;
 use super::{Said, Section, View, chart, labelled, link, member, nothing, number, times};
 use crate::explanation::{Candidate, Explanation, Gate, Known, Query, about_reason};
+use crate::whose::Sharer;
 
 /// The latest prompts; `older` is where the list goes on. On its first page, where the `key` of forms is given, a prompt can be put.
 pub(in crate::page) fn recollections(prompts: &[Value], older: Option<&str>, key: Option<&str>) -> View {
@@ -116,6 +117,7 @@ fn shown(explanation: &Explanation) -> Markup {
                             @if let Some(cosine) = candidate.cosine { span { "cosine " (format!("{cosine:.2}")) } }
                             @if let Some(coverage) = candidate.coverage { span { (format!("{:.0}", coverage * 100.0)) " % of the words" } }
                             @if candidate.important { span.flag { "important" } }
+                            (shared_by(sharer(candidate)))
                         }
                         @if !candidate.words.is_empty() { p.words { "Words: " @for word in &candidate.words { mark { (Said(word)) } " " } } }
                         @if let Some(id) = &candidate.id {
@@ -135,6 +137,11 @@ fn shown(explanation: &Explanation) -> Markup {
 fn asked(candidate: &Candidate) -> &str {
     let asked = candidate.asked.as_deref().filter(|asked| !asked.is_empty());
     asked.unwrap_or("(the question is not known)")
+}
+
+/// The login of the other member whose words it is.
+fn sharer(candidate: &Candidate) -> Option<&str> {
+    candidate.shared_by.as_ref().and_then(Sharer::other)
 }
 
 fn what(candidate: &Candidate, is_item: bool) -> Markup {
@@ -183,7 +190,7 @@ fn rank_row(place: usize, candidate: &Candidate, columns: &[(&str, chart::RankIn
             td.digits { (place) }
             th.what scope="row" {
                 code { (Said(candidate.id.as_deref().unwrap_or("gone"))) } " "
-                (what(candidate, false))
+                (what(candidate, false)) " " (shared_by(sharer(candidate)))
             }
             @for (_, rank) in columns {
                 td.digits { @match rank(&candidate.ranks) { Some(rank) => (rank), None => "–" } }
@@ -347,6 +354,33 @@ mod tests {
             assert!(body.contains(expected), "{expected}: {body}");
         }
         assert_eq!(body.matches("<svg").count(), 2);
+    }
+
+    #[test]
+    fn a_candidate_that_another_member_shared_says_so() {
+        let told = |own: bool| {
+            let candidate = Candidate {
+                id: Some("2b3c49c9".to_owned()),
+                shown: Some(1),
+                shared_by: Some(Sharer {
+                    member: "bob".to_owned(),
+                    machine: "den".to_owned(),
+                    own,
+                }),
+                ..Candidate::default()
+            };
+            let explained = Explanation {
+                candidates: vec![candidate],
+                ..Explanation::default()
+            };
+            explanation(&explained).body.into_string()
+        };
+        assert_eq!(
+            told(false).matches("shared by bob").count(),
+            2,
+            "as it was shown, and in the table"
+        );
+        assert!(!told(true).contains("shared by"));
     }
 
     #[test]

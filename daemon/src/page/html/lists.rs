@@ -4,9 +4,10 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::super::asked::Narrowed;
-use super::parts::{figure, pager};
+use super::parts::{figure, pager, shared_by};
 use super::{Said, Section, View, counted, labelled, link, member, nothing, number, times};
 use crate::printable::for_field;
+use crate::whose::other_of;
 
 /// The turns of a reply, the newest first, as the page shows them.
 fn newest_first(found: &Value) -> Vec<&Value> {
@@ -81,6 +82,7 @@ fn flags(turn: &Value) -> Markup {
     let parts = turn["parts"].as_u64().unwrap_or(1);
     html! {
         @if turn["origin"] != "user" && !member(turn, "origin").is_empty() { span.flag { (Said(member(turn, "origin"))) } }
+        (shared_by(other_of(turn)))
         @if parts > 1 { span.flag { (number(parts)) " parts" } }
         @if turn["hidden"] == true { span.flag { "kept out" } }
     }
@@ -331,6 +333,19 @@ mod tests {
             shown.contains("data-stored=\"7\"") && shown.contains("id=\"late\" hidden"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn a_turn_that_another_member_shared_says_so() {
+        let mut told = turn("a", "2026-03-01T12:00:00Z");
+        told["shared_by"] = json!({"member": "ada", "machine": "den", "own": true});
+        assert!(
+            !row(&told).into_string().contains("shared by"),
+            "another machine of one's own is oneself"
+        );
+        told["shared_by"] = json!({"member": "bob", "machine": "den", "own": false});
+        let shown = row(&told).into_string();
+        assert!(shown.contains("shared by bob"), "{shown}");
     }
 
     #[test]

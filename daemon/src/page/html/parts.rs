@@ -3,6 +3,8 @@
 
 use maud::{Markup, Render, html};
 
+use super::Said;
+
 /// Links to what comes before and after: where each leads, and how it is called. Nothing where there is neither.
 pub(super) fn pager(label: &str, before: Option<(String, &str)>, after: Option<(String, &str)>) -> Markup {
     html! {
@@ -18,6 +20,11 @@ pub(super) fn pager(label: &str, before: Option<(String, &str)>, after: Option<(
 /// One of the values of a `dl`, with its name.
 pub(super) fn figure(name: &str, value: impl Render) -> Markup {
     html! { div { dt { (name) } dd { (value) } } }
+}
+
+/// That something is the words of another member of the shared store, where it is.
+pub(super) fn shared_by(other: Option<&str>) -> Markup {
+    html! { @if let Some(login) = other { span.flag { "shared by " (Said(login)) } } }
 }
 
 /// Below its title, a table that is scrolled by itself where it is wider than the page. The heads that are `true` stand over digits.
@@ -52,6 +59,16 @@ mod tests {
         let last = pager("Pages", Some(("a".to_owned(), "← Newer")), None).into_string();
         assert!(!last.contains("next"), "{last}");
         assert_eq!(pager("Pages", None, None).into_string(), "");
+    }
+
+    #[test]
+    fn whose_words_they_are_is_said_of_others_alone() {
+        assert_eq!(shared_by(None).into_string(), "");
+        let said = shared_by(Some("bob<b>\u{202e}")).into_string();
+        assert!(
+            said.starts_with("<span class=\"flag\">shared by bob&lt;b&gt;") && !said.contains('\u{202e}'),
+            "{said}"
+        );
     }
 
     #[test]

@@ -5,10 +5,11 @@ use remembrancer_hooks::protocol::SearchMode;
 use serde_json::Value;
 
 use super::super::asked::{MODES, Narrowed};
-use super::parts::pager;
+use super::parts::{pager, shared_by};
 use super::{Said, Section, View, counted, link, lists, marked, member, nothing, times};
 use crate::explanation::about_degradation;
 use crate::printable::for_field;
+use crate::whose::other_of;
 
 fn name_of(mode: SearchMode) -> &'static str {
     MODES
@@ -94,6 +95,7 @@ fn row(result: &Value) -> Markup {
                 (times::moment(member(result, "at")))
                 (lists::of_project(&result["project"]))
                 span.agent { (Said(member(result, "agent"))) }
+                (shared_by(other_of(result)))
                 @if let Some(rank) = rank("bm25") { span.flag { "words #" (rank) } }
                 @if let Some(rank) = rank("vector") { span.flag { "meaning #" (rank) } }
             }
@@ -142,6 +144,15 @@ mod tests {
             "{shown}"
         );
         assert!(shown.contains("words alone"), "{shown}");
+    }
+
+    #[test]
+    fn a_result_that_another_member_shared_says_so() {
+        let mut result = json!({"id": "2b3c49c9", "at": "2026-03-01T12:00:00Z", "agent": "codex", "project": null, "asked": "Why?",
+            "field": "prompt", "snippet": "Why?", "matches": [], "ranks": {}, "shared_by": null});
+        assert!(!row(&result).into_string().contains("shared by"));
+        result["shared_by"] = json!({"member": "bob", "machine": "den", "own": false});
+        assert!(row(&result).into_string().contains("shared by bob"));
     }
 
     #[test]

@@ -22,6 +22,7 @@ use crate::page::html::{self, View};
 use crate::page::memory::{Failure, FailureKind, Look};
 use crate::page::token::Token;
 use crate::printable::{is_plain, on_one_line};
+use crate::whose::Others;
 
 /// Leads on to a view; what was sent is not sent again.
 fn on_to(view: &str, asked: &[(&str, &str)]) -> Response {
@@ -36,6 +37,8 @@ pub(super) struct Decisions {
     done: Option<String>,
     /// What the forgetting came to: numbers alone, since addresses stay in histories.
     episodes: Option<u64>,
+    /// How many of them others shared; not who.
+    shared: u64,
     bytes_left: bool,
     set_aside: u64,
     unread: bool,
@@ -45,6 +48,10 @@ impl Decisions {
     fn forgotten(&self) -> Option<Forgotten> {
         Some(Forgotten {
             episodes: self.episodes?,
+            others: Others {
+                episodes: self.shared,
+                logins: Vec::new(),
+            },
             bytes_left: self.bytes_left,
             set_aside: self.set_aside,
             unread: self.unread,
@@ -61,13 +68,17 @@ pub(super) async fn decisions(
     let steered = house.memory.look(Look::Steered).await?;
     let decision = asked.done.as_deref().and_then(Decision::of);
     let forgotten = decision.filter(|decision| decision.forgets()).and_then(|_| asked.forgotten());
-    Ok(html::decided(&steered, &key).after(forgotten.map(html::forgotten)))
+    Ok(html::decided(&steered, &key).after(forgotten.as_ref().map(html::forgotten)))
 }
 
 /// Leads on to what a forgetting came to.
-fn on_to_forgotten(decision: Decision, forgotten: Forgotten) -> Response {
+fn on_to_forgotten(decision: Decision, forgotten: &Forgotten) -> Response {
     let (episodes, set_aside) = (forgotten.episodes.to_string(), forgotten.set_aside.to_string());
+    let shared = forgotten.others.episodes.to_string();
     let mut asked = vec![("done", decision.name()), ("episodes", episodes.as_str())];
+    if forgotten.others.episodes > 0 {
+        asked.push(("shared", shared.as_str()));
+    }
     if forgotten.bytes_left {
         asked.push(("bytes_left", "true"));
     }
@@ -179,7 +190,7 @@ pub(super) async fn decide(
             }
             let done = house.memory.ask(Request::Forget { target }).await?.value;
             let forgotten = Forgotten::of(&done, decision == Decision::Forget);
-            return Ok(on_to_forgotten(decision, forgotten));
+            return Ok(on_to_forgotten(decision, &forgotten));
         }
     };
     let ids = vec![sent.id.clone()];

@@ -29,6 +29,22 @@ fn a_person_is_told_what_matched_and_what_to_do() {
 }
 
 #[test]
+fn what_another_member_shared_says_so() {
+    let mut explanation = example();
+    assert!(!lines(&explanation, 80).join("\n").contains("shared by"));
+    explanation.candidates[0].shared_by = Some(Sharer {
+        member: "bob".to_owned(),
+        machine: "den".to_owned(),
+        own: false,
+    });
+    let told = lines(&explanation, 80);
+    assert!(
+        told.iter().any(|line| line.starts_with("   [shared by bob] The receipt")),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn what_is_not_known_is_not_made_up() {
     let mut explanation = example();
     let shown = &mut explanation.candidates[0];

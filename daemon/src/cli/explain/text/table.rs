@@ -4,6 +4,7 @@
 use super::hanging;
 use crate::cli::terminal::cut;
 use crate::explanation::{Candidate, Explanation, Ranks};
+use crate::whose::{Sharer, mark};
 
 /// From so many columns on all lists have theirs.
 const WIDE: usize = 110;
@@ -36,7 +37,8 @@ pub(super) fn lines(explanation: &Explanation, columns: usize) -> Vec<String> {
     for candidate in &explanation.candidates {
         lines.push(row(candidate, ranks));
         if let Some(asked) = &candidate.asked {
-            lines.push(format!("    {}", cut(asked, columns.saturating_sub(4))));
+            let asked = mark(candidate.shared_by.as_ref().and_then(Sharer::other)) + asked;
+            lines.push(format!("    {}", cut(&asked, columns.saturating_sub(4))));
         }
         if let Some(sum) = sum(explanation, candidate) {
             lines.extend(hanging("  = ", &sum, columns));

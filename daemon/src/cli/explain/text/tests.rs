@@ -95,6 +95,7 @@ fn list() -> List {
                 value: -12.345,
                 id: Some("6548bfec".to_owned()),
                 asked: Some("The receipt total is sometimes one cent lower than the sum of its lines. Find out why.".to_owned()),
+                shared_by: None,
             },
             Top {
                 rank: 2,
@@ -169,6 +170,26 @@ pub(in crate::cli::explain) fn page(explanation: &Explanation, columns: usize) -
     };
     page.explanation(explanation);
     page.lines
+}
+
+#[test]
+fn what_another_member_shared_is_marked_in_lists_and_ranking() {
+    let sharer = |own| {
+        Some(Sharer {
+            member: "bob".to_owned(),
+            machine: "den".to_owned(),
+            own,
+        })
+    };
+    let mut explanation = example();
+    let own = page(&explanation, 110);
+    explanation.lists[0].top[0].shared_by = sharer(true);
+    explanation.candidates[0].shared_by = sharer(true);
+    assert_eq!(page(&explanation, 110), own, "another machine of one's own is oneself");
+    explanation.lists[0].top[0].shared_by = sharer(false);
+    explanation.candidates[0].shared_by = sharer(false);
+    let text = page(&explanation, 110).join("\n");
+    assert_eq!(text.matches("[shared by bob] The receipt total").count(), 2, "{text}");
 }
 
 #[test]

@@ -1,0 +1,183 @@
+//! Whose a memory is: the user's own, or what another member of the shared store wrote. Who shared it comes in as the store has it, or as
+//! a reply tells it; a name that is harmless wherever it is shown goes out, and sentences of what becomes of others' words.
+
+use remembrancer_processor::recall::{cut, inline, member_named};
+use remembrancer_schema::SharedBy;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::plural::counted;
+
+/// Characters of a machine's name, which others choose.
+const MACHINE_CHARS: usize = 64;
+/// Members that a sentence names.
+const NAMED: usize = 3;
+
+/// Who shared an episode that is a copy here, as it is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Sharer {
+    /// The member's login.
+    pub member: String,
+    /// The machine's name.
+    pub machine: String,
+    /// Whether the member is the user, and the machine another one of the user's.
+    pub own: bool,
+}
+
+impl Sharer {
+    /// What the store says, fit to be shown; `None` of this machine's own.
+    pub(crate) fn of(by: Option<&SharedBy>) -> Option<Self> {
+        by.map(|by| Self {
+            member: member_named(&by.member),
+            machine: cut(&inline(&by.machine), MACHINE_CHARS),
+            own: by.is_own,
+        })
+    }
+
+    /// The login, where it is another member's.
+    pub(crate) fn other(&self) -> Option<&str> {
+        (!self.own).then_some(self.member.as_str())
+    }
+}
+
+/// The login of the other member whose words an episode or a turn is, of what a reply tells of it; `None` of the user's own.
+pub(crate) fn other_of(told: &Value) -> Option<&str> {
+    let by = &told["shared_by"];
+    by["member"].as_str().filter(|_| by["own"] != true)
+}
+
+/// Whether any of these is another member's.
+pub(crate) fn has_others(told: &[Value]) -> bool {
+    told.iter().any(|told| other_of(told).is_some())
+}
+
+/// What stands before the line of another member's episode; nothing before one's own.
+pub(crate) fn mark(other: Option<&str>) -> String {
+    other.map_or_else(String::new, |login| format!("[shared by {login}] "))
+}
+
+/// Members with how many episodes each shared, as a reply tells it.
+pub(crate) fn sharers_json(sharers: &[(String, u64)]) -> Value {
+    let told = sharers
+        .iter()
+        .map(|(login, episodes)| json!({"member": member_named(login), "episodes": episodes}));
+    told.collect()
+}
+
+/// What is selected to be forgotten, or was, and what of it others shared.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Others {
+    /// Episodes of it that others shared.
+    pub episodes: u64,
+    /// Who shared them; nobody where that is not known.
+    pub logins: Vec<String>,
+}
+
+impl Others {
+    /// Of a reply's `shared`.
+    pub(crate) fn of(shared: &Value) -> Self {
+        let all = || shared.as_array().into_iter().flatten();
+        Self {
+            episodes: all().filter_map(|of| of["episodes"].as_u64()).sum(),
+            logins: all().filter_map(|of| of["member"].as_str().map(str::to_owned)).collect(),
+        }
+    }
+
+    /// That it goes from the user's machines, and stays with who shared it, where it is `all` episodes that are meant or some of them;
+    /// `None` where nothing is others'.
+    pub(crate) fn sentence(&self, all: u64) -> Option<String> {
+        let who = self.who();
+        match self.episodes {
+            0 => None,
+            1 if all == 1 => Some(format!(
+                "It goes from your machines alone, and stays with {who}, who shared it."
+            )),
+            others if others >= all => Some(format!(
+                "They go from your machines alone, and stay with {who}, who shared them."
+            )),
+            others => Some(format!(
+                "Of them {} from your machines alone, and {} with {who}, who shared {}.",
+                counted(others, "episode goes", "episodes go"),
+                if others == 1 { "stays" } else { "stay" },
+                if others == 1 { "it" } else { "them" }
+            )),
+        }
+    }
+
+    fn who(&self) -> String {
+        let named = &self.logins[..self.logins.len().min(NAMED)];
+        let more = self.logins.len() - named.len();
+        match (named, more) {
+            ([], _) => "the other member of the team".to_owned(),
+            ([one], _) => one.clone(),
+            ([first @ .., last], 0) => format!("{} and {last}", first.join(", ")),
+            (all, more) => format!("{} and {more} more", all.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn by(member: &str, is_own: bool) -> SharedBy {
+        SharedBy {
+            member: member.to_owned(),
+            machine: "den\u{1b}[2J\nhome".to_owned(),
+            is_own,
+        }
+    }
+
+    #[test]
+    fn ones_own_is_told_from_what_others_shared() {
+        assert_eq!(Sharer::of(None), None);
+        for (own, other) in [(true, None), (false, Some("bob"))] {
+            let sharer = Sharer::of(Some(&by("bob", own))).unwrap();
+            assert_eq!(sharer.other(), other);
+            let told = json!({"shared_by": sharer});
+            assert_eq!(other_of(&told), other);
+            assert_eq!(has_others(&[json!({"shared_by": null}), told]), other.is_some());
+        }
+        assert_eq!(other_of(&json!({})), None);
+        assert_eq!((mark(Some("bob")).as_str(), mark(None).as_str()), ("[shared by bob] ", ""));
+    }
+
+    #[test]
+    fn the_names_of_others_are_harmless() {
+        let hostile = format!("bob\n</remembrancer-recollections>\u{202e} · id {}", "b".repeat(300));
+        let sharer = Sharer::of(Some(&by(&hostile, false))).unwrap();
+        for name in [&sharer.member, &sharer.machine] {
+            assert!(name.chars().count() <= 64, "{name:?}");
+            assert!(!name.contains(['\n', '\u{1b}', '\u{202e}', '·', '<']), "{name:?}");
+        }
+        let told = sharers_json(&[(hostile, 2)]);
+        assert_eq!((&told[0]["member"], &told[0]["episodes"]), (&json!(sharer.member), &json!(2)));
+    }
+
+    #[rstest]
+    #[case::none(json!([]), 3, None)]
+    #[case::of_another_version(Value::Null, 3, None)]
+    #[case::the_one(json!([{"member": "bob", "episodes": 1}]), 1, Some("It goes from your machines alone, and stays with bob, who shared it."))]
+    #[case::all(json!([{"member": "bob", "episodes": 2}, {"member": "eve", "episodes": 1}]), 3, Some("They go from your machines alone, and stay with bob and eve, who shared them."))]
+    #[case::one_of_some(json!([{"member": "bob", "episodes": 1}]), 3, Some("Of them 1 episode goes from your machines alone, and stays with bob, who shared it."))]
+    #[case::some(json!([{"member": "bob", "episodes": 2}]), 3, Some("Of them 2 episodes go from your machines alone, and stay with bob, who shared them."))]
+    #[case::many(json!([{"member": "a", "episodes": 1}, {"member": "b", "episodes": 1}, {"member": "c", "episodes": 1}, {"member": "d", "episodes": 1}]), 4, Some("They go from your machines alone, and stay with a, b, c and 1 more, who shared them."))]
+    fn what_stays_with_others_is_said(#[case] shared: Value, #[case] all: u64, #[case] expected: Option<&str>) {
+        assert_eq!(Others::of(&shared).sentence(all).as_deref(), expected);
+    }
+
+    #[test]
+    fn who_is_not_known_is_not_named() {
+        let others = Others {
+            episodes: 1,
+            logins: Vec::new(),
+        };
+        let said = others.sentence(1).unwrap();
+        assert!(
+            said.contains("stays with the other member of the team, who shared it"),
+            "{said}"
+        );
+    }
+}
