@@ -58,7 +58,20 @@ fn what_is_written_on_one_machine_is_recalled_on_another_in_time() {
     assert!(!own.contains(&store.login("ada")), "{own}");
     let there = laptop.run(&["show", &laptop.sandbox.id_of("case101")]);
     assert!(there.contains(&store.login("bob")) && there.contains("desk"), "{there}");
+    let found = desk.run(&["search", "back up the Postgres"]);
+    assert!(found.contains(&format!("shared by {}", store.login("ada"))), "{found}");
     eprintln!("{}", desk.share_status());
+
+    let id = desk.sandbox.id_of("back up the Postgres");
+    let would = desk.run(&["forget", &id, "--dry-run"]);
+    let did = desk.run(&["forget", &id]);
+    for said in [would, did] {
+        assert!(
+            said.contains(&format!("stays with {}, who shared it", store.login("ada"))) && !said.contains("for good"),
+            "{said}"
+        );
+    }
+    assert!(laptop.remembers("seven copies"), "it stays with who shared it");
 }
 
 /// A token of GitHub's shape, put together here, so that none stands in this file.

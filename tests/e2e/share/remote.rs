@@ -77,6 +77,11 @@ fn what_nobody_pulled_is_recalled_and_goes_when_it_is_taken_back() {
     recalls.embed_all();
     let second = desk.hook(PROMPT);
     assert!(second.context().contains("seven copies"), "{second:?}: {:?}", searched(&desk));
+    let of_ada = format!(" · shared by {}\n", store.login("ada"));
+    assert!(
+        second.context().contains(&of_ada) && second.context().contains("another member of the user's team"),
+        "{second:?}"
+    );
     assert!(!desk.remembers("oboesapphire"), "what nobody asked for stays where it is");
     let explained = desk.sandbox.json(&["explain"]);
     let sources = explained["sources"].as_array().unwrap();
