@@ -268,6 +268,7 @@ mod tests {
             seq,
             uid: EpisodeUid([1; 16]),
             member: 2,
+            machine: [9; 16],
         })
     }
 

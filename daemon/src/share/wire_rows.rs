@@ -332,13 +332,7 @@ impl Reading {
             0 => self.live(seq, row),
             1 => {
                 let (uid, member) = (get::<&[u8]>(row, "uid")?, get(row, "member")?);
-                Ok(sixteen(uid).map_or(Incoming::NotTaken, |uid| {
-                    Incoming::Change(PulledChange::Withdrawn {
-                        seq,
-                        uid: EpisodeUid(uid),
-                        member,
-                    })
-                }))
+                Ok(withdrawn(seq, uid, member, get(row, "machine")?))
             }
             2 => {
                 let (turn, member) = (get::<&[u8]>(row, "turn_uid")?, get(row, "member")?);
@@ -520,6 +514,19 @@ impl Texts {
             project_name: name(&self.project_name),
             project_keys: keys.take(KEYS).map(|key| text(&key, KEY)).collect(),
         }
+    }
+}
+
+/// An episode that this machine of its member's shares no more; where the machine is all zeros, none of them does.
+fn withdrawn(seq: i64, uid: &[u8], member: i32, machine: &[u8]) -> Incoming {
+    match (sixteen(uid), sixteen(machine)) {
+        (Some(uid), Some(machine)) => Incoming::Change(PulledChange::Withdrawn {
+            seq,
+            uid: EpisodeUid(uid),
+            member,
+            machine,
+        }),
+        _ => Incoming::NotTaken,
     }
 }
 

@@ -301,6 +301,21 @@ fn a_vector_is_one_of_length_one(#[case] vector: Vec<f32>, #[case] expected: boo
     }
 }
 
+#[test]
+fn what_is_taken_back_tells_by_which_machine() {
+    for machine in [[7; 16], [0; 16]] {
+        let expected = PulledChange::Withdrawn {
+            seq: 4,
+            uid: EpisodeUid([1; 16]),
+            member: 2,
+            machine,
+        };
+        assert_eq!(withdrawn(4, &[1; 16], 2, &machine), Incoming::Change(expected));
+    }
+    assert_eq!(withdrawn(4, &[1; 15], 2, &[7; 16]), Incoming::NotTaken);
+    assert_eq!(withdrawn(4, &[1; 16], 2, &[7; 17]), Incoming::NotTaken);
+}
+
 proptest! {
     #[test]
     fn no_file_that_is_told_leaves_its_project(file in "[/.~a-z\\\\:]{0,24}", root in prop::option::of("/[a-z/]{1,12}")) {
