@@ -128,6 +128,7 @@ impl Operations {
             Request::Resume => self.resume().await,
             Request::PauseSharing => self.pause_sharing(true).await,
             Request::ResumeSharing => self.pause_sharing(false).await,
+            Request::ShareLeave => self.leave_sharing().await,
             Request::Changed { agent, transcript } => {
                 match Agent::parse(&agent) {
                     Some(agent) => self.mailbox.named(agent, transcript.into()),

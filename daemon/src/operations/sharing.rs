@@ -1,6 +1,8 @@
-//! Sharing: its pause, and what the running daemon adds to what the store knows of it.
+//! Sharing: its pause, its end, and what the running daemon adds to what the store knows of it. The store decides; the task that shares is
+//! woken, and finds there what it is to do.
 
-use serde_json::Value;
+use remembrancer_schema::Writer;
+use serde_json::{Value, json};
 
 use super::{Operations, Refusal};
 use crate::control;
@@ -9,18 +11,36 @@ impl Operations {
     /// Stops sharing for now, or goes on with it.
     pub(super) async fn pause_sharing(&self, paused: bool) -> Result<Value, Refusal> {
         // What keeps it from being set up in the store may be mended: that is looked at anew, whatever comes of this.
+        self.wake_sharing();
+        self.read(control::refuse_unless_shared).await?;
+        let writer = &self.recaller.writer;
+        let value = writer.call(move |writer| control::pause_sharing(writer, paused)).await??;
+        self.wake_sharing();
+        Ok(value)
+    }
+
+    /// Stops sharing, and takes what others shared out of the memory.
+    pub(super) async fn leave_sharing(&self) -> Result<Value, Refusal> {
+        self.read(control::refuse_unless_shared).await?;
+        let removed = self.recaller.writer.call(Writer::leave_sharing).await??;
+        self.wake_sharing();
+        if !removed.is_empty() {
+            // A project may be gone with its last episode.
+            self.mailbox.forget_projects();
+            self.recaller.conversations.forget_topics();
+            self.refresher.due.all();
+            self.episodes_went().await?;
+        }
+        Ok(json!({"sharing_paused": true, "removed": removed.len()}))
+    }
+
+    /// Has the task that shares look at the store.
+    #[cfg_attr(not(feature = "share"), expect(clippy::unused_self, reason = "without it nobody shares"))]
+    fn wake_sharing(&self) {
         #[cfg(feature = "share")]
         if let Some(shared) = &self.shared {
             shared.poke();
         }
-        self.read(control::refuse_unless_shared).await?;
-        let writer = &self.recaller.writer;
-        let value = writer.call(move |writer| control::pause_sharing(writer, paused)).await??;
-        #[cfg(feature = "share")]
-        if let Some(shared) = &self.shared {
-            shared.pause(paused);
-        }
-        Ok(value)
     }
 
     /// Adds how the connection is to a `status` of a memory that is shared. Before the first connection the store knows of none,

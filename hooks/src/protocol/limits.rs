@@ -155,6 +155,7 @@ fn members(request: &Request) -> Vec<Member<'_>> {
         | Request::Resume
         | Request::PauseSharing
         | Request::ResumeSharing
+        | Request::ShareLeave
         | Request::Ping => Vec::new(),
     }
 }

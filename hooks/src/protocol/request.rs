@@ -67,6 +67,8 @@ pub enum Request {
     PauseSharing,
     /// Share again.
     ResumeSharing,
+    /// As `pause_sharing`, and take out of the memory what others shared.
+    ShareLeave,
     /// Keep what happens below this folder out of the memory.
     Exclude {
         /// An absolute path.
@@ -287,7 +289,7 @@ pub enum ForgetTarget {
 }
 
 /// The names of all operations.
-const OPERATIONS: [&str; 29] = [
+const OPERATIONS: [&str; 30] = [
     "recall",
     "changed",
     "exclude_session",
@@ -301,6 +303,7 @@ const OPERATIONS: [&str; 29] = [
     "resume",
     "pause_sharing",
     "resume_sharing",
+    "share_leave",
     "exclude",
     "include",
     "forget",

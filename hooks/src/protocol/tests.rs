@@ -72,6 +72,7 @@ fn a_recall_is_the_documented_line() {
 #[case::resume(Request::Resume)]
 #[case::pause_sharing(Request::PauseSharing)]
 #[case::resume_sharing(Request::ResumeSharing)]
+#[case::share_leave(Request::ShareLeave)]
 #[case::exclude(Request::Exclude { path: "/p".into() })]
 #[case::include(Request::Include { path: "/p".into() })]
 #[case::forget(Request::Forget { target: ForgetTarget::Matching("words".into()) })]
