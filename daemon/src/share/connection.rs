@@ -246,8 +246,9 @@ fn verified(ca_file: Option<&Path>) -> Result<ClientConfig, Unusable> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncWriteExt;
+    use tokio::io::{AsyncWriteExt, DuplexStream};
     use tokio_postgres::config::Host as ServerHost;
+    use tokio_postgres::tls::MakeTlsConnect;
 
     use super::*;
     use crate::share::settings::tests::settings;
@@ -319,12 +320,48 @@ mod tests {
         news.heard().await;
     }
 
+    /// What comes of a call to a server that says no more than `says`, in the clear or by TLS.
+    async fn called(says: &[u8], mode: SslMode) -> ShareError {
+        let (ours, mut theirs) = tokio::io::duplex(4096);
+        theirs.write_all(says).await.unwrap();
+        let mut config = Config::new();
+        config.user("ada").ssl_mode(mode);
+        let error = if mode == SslMode::Disable {
+            config.connect_raw(ours, NoTls).await.err()
+        } else {
+            let provider = Arc::new(rustls::crypto::ring::default_provider());
+            let client = ClientConfig::builder_with_provider(provider)
+                .with_safe_default_protocol_versions()
+                .unwrap()
+                .with_root_certificates(RootCertStore::empty())
+                .with_no_client_auth();
+            let mut tls = MakeRustlsConnect::new(client);
+            let tls = MakeTlsConnect::<DuplexStream>::make_tls_connect(&mut tls, "db.example.org").unwrap();
+            config.connect_raw(ours, tls).await.err()
+        };
+        error.unwrap().into()
+    }
+
+    #[tokio::test]
+    async fn what_a_setting_is_missing_for_is_told_as_such() {
+        let wants_a_password = b"R\0\0\0\x08\0\0\0\x03";
+        for (error, expected) in [
+            (called(wants_a_password, SslMode::Disable).await, "share.password_file"),
+            (called(b"N", SslMode::Require).await, "share.tls"),
+        ] {
+            assert!(error.is_refusal() && error.to_string().contains(expected), "{error}");
+        }
+    }
+
     #[tokio::test]
     async fn a_server_that_is_not_there_is_told_with_its_words() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("postgres:///memory?user=ada&host={}", folder.path().display());
         let error = connect(&settings(&url)).await.unwrap_err();
-        assert!(matches!(&error, ShareError::Unreachable(why) if !why.is_empty()), "{error:?}");
+        assert!(
+            matches!(&error, ShareError::Unreachable(why) if why.contains("socket")),
+            "{error:?}"
+        );
         assert!(!error.is_refusal());
     }
 }

@@ -1,10 +1,13 @@
 //! Why nothing is shared for now: what the settings, the server or the store say, in words that hold no text of an episode and no
 //! password, and whether to try again soon or only once something has changed.
 
+use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 use remembrancer_processor::recall::{cut, shown};
 use remembrancer_schema::QueryError;
+use rustls::CertificateError;
 
 use super::seal::{KeyFileError, SealError};
 use super::server::Refusal;
@@ -168,9 +171,88 @@ impl From<tokio_postgres::Error> for ShareError {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.as_db_error() {
             Some(told) => of_server(told.code().code(), told.message()),
-            None => Self::Unreachable(with_causes(&error)),
+            None => of_way(&error),
         }
     }
+}
+
+/// What keeps the server from being reached: a refusal where a setting or the server has to change, and else a fault of the way.
+fn of_way(error: &(dyn Error + 'static)) -> ShareError {
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        if let Some(told) = of_cause(cause) {
+            return told;
+        }
+        next = cause.source();
+    }
+    ShareError::Unreachable(with_causes(error))
+}
+
+fn of_cause(cause: &(dyn Error + 'static)) -> Option<ShareError> {
+    if let Some(cause) = cause.downcast_ref::<io::Error>() {
+        // What TLS says lies within, and is not told as a cause.
+        let tls = cause.get_ref().and_then(|within| within.downcast_ref::<rustls::Error>());
+        return tls.map_or_else(|| of_io(cause.kind()), of_tls);
+    }
+    // The driver has no types for these.
+    let refused = match cause.to_string().as_str() {
+        "password missing" => {
+            "the server asks for a password, and none is set: name its file by share.password_file, or a program that tells it by \
+             share.password_command"
+        }
+        "server does not support TLS" => {
+            "the server speaks no TLS: have who keeps it turn that on; share.tls = \"off\" does without, at a loopback address alone"
+        }
+        _ => return None,
+    };
+    Some(ShareError::Refused(refused.to_owned()))
+}
+
+/// Faults that go by themselves, as where a server starts.
+fn of_io(kind: io::ErrorKind) -> Option<ShareError> {
+    let why = match kind {
+        io::ErrorKind::ConnectionRefused => {
+            "connection refused; does the server run, and are host and port in share.url those at which it listens?"
+        }
+        io::ErrorKind::NotFound => {
+            "it has no socket there; does the server run, and is the folder in share.url that of its socket?"
+        }
+        _ => return None,
+    };
+    Some(ShareError::Unreachable(why.to_owned()))
+}
+
+fn of_tls(error: &rustls::Error) -> Option<ShareError> {
+    let refused = match error {
+        rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            "nobody who is trusted here has signed the server's certificate: name the file of its CA's certificate by share.ca_file"
+        }
+        rustls::Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => {
+            "the server's certificate is for another host: name the host in share.url as it does, or have it made anew by the CA of \
+             share.ca_file"
+        }
+        rustls::Error::InvalidCertificate(
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. },
+        ) => {
+            "the server's certificate is not valid at this time: have it made anew by the CA of share.ca_file, and look at this machine's clock"
+        }
+        rustls::Error::InvalidCertificate(_) => {
+            return Some(ShareError::Refused(format!(
+                "the server's certificate is not taken: {}; see share.ca_file, or have who keeps the server make a new one",
+                one_line(&error.to_string())
+            )));
+        }
+        rustls::Error::PeerIncompatible(_) => {
+            "the server speaks no TLS that is safe today: have who keeps it allow TLS 1.2 or 1.3"
+        }
+        _ => return None,
+    };
+    Some(ShareError::Refused(refused.to_owned()))
 }
 
 #[cfg(test)]
@@ -210,6 +292,33 @@ mod tests {
         assert!(error.is_refusal() && !error.is_of_content(), "{error}");
         assert!(error.to_string().contains("share.machine"), "{error}");
         assert!(!of_server("53300", "too many").of_hello().is_refusal());
+    }
+
+    fn of_certificate(error: CertificateError) -> ShareError {
+        let tls = rustls::Error::InvalidCertificate(error);
+        of_way(&io::Error::new(io::ErrorKind::InvalidData, tls))
+    }
+
+    #[rstest]
+    #[case::of_nobody(CertificateError::UnknownIssuer, "nobody who is trusted")]
+    #[case::of_another(CertificateError::NotValidForName, "share.url")]
+    #[case::too_old(CertificateError::Expired, "clock")]
+    #[case::revoked(CertificateError::Revoked, "not taken")]
+    fn a_certificate_that_is_not_taken_is_told_with_what_to_do(#[case] error: CertificateError, #[case] expected: &str) {
+        let told = of_certificate(error);
+        assert!(told.is_refusal() && !told.is_of_way(), "{told}");
+        let told = told.to_string();
+        assert!(told.contains(expected) && told.contains("share.ca_file"), "{told}");
+    }
+
+    #[rstest]
+    #[case::refused(io::ErrorKind::ConnectionRefused, "share.url")]
+    #[case::no_socket(io::ErrorKind::NotFound, "share.url")]
+    #[case::reset(io::ErrorKind::ConnectionReset, "reset")]
+    fn what_may_go_by_itself_is_tried_again(#[case] kind: io::ErrorKind, #[case] expected: &str) {
+        let told = of_way(&io::Error::from(kind));
+        assert!(told.is_of_way() && !told.is_refusal(), "{told}");
+        assert!(told.to_string().contains(expected), "{told}");
     }
 
     #[test]
