@@ -94,9 +94,7 @@ impl Sharing {
     /// # Errors
     /// The store's error.
     pub(super) async fn begin_again(&self) -> Result<(), ShareError> {
-        tracing::warn!(
-            "the shared store has come less far than before, as one that was put back from a backup: all is told again"
-        );
+        tracing::warn!("the shared store was put back from a backup, as it seems: all is told again, and taken again");
         let removed = self.writer.call(Writer::begin_again).await??;
         if !removed.is_empty() {
             self.left(removed).await?;
@@ -134,15 +132,13 @@ impl Sharing {
         let Applied {
             stored,
             replaced,
-            embedded: _,
             removed,
-            ignored: _,
             forgotten_own,
             projects,
-            cursor: _,
-            stale: _,
             unscrubbed,
+            ..
         } = applied;
+        // Cleaning up, and trying it again, is upkeep's.
         if unscrubbed {
             self.progress.forgetting_unfinished.notify_one();
         }
@@ -260,8 +256,25 @@ fn seq_of(change: &PulledChange) -> i64 {
 #[cfg(test)]
 mod tests {
     use remembrancer_schema::{EpisodeUid, TurnUid};
+    use tokio::time::timeout;
 
     use super::*;
+    use crate::share::sharing::tests::{Here, MOMENT, PATIENCE, no_model};
+
+    #[tokio::test]
+    async fn what_is_to_be_cleaned_up_now_is_told_to_who_does_that() {
+        let here = Here::new(no_model()).await;
+        for unscrubbed in [false, true] {
+            let applied = Applied {
+                unscrubbed,
+                ..Applied::default()
+            };
+            here.sharing.follow(applied, None).await.unwrap();
+            let patience = if unscrubbed { PATIENCE } else { MOMENT };
+            let told = timeout(patience, here.sharing.progress.forgetting_unfinished.notified()).await;
+            assert_eq!(told.is_ok(), unscrubbed);
+        }
+    }
 
     fn withdrawn(seq: i64) -> Incoming {
         Incoming::Change(PulledChange::Withdrawn {

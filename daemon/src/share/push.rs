@@ -163,15 +163,11 @@ fn pieces(page: ToPush, most: usize) -> Vec<ToPush> {
         return Vec::new();
     }
     let mut changes: BTreeMap<EpisodeUid, i64> = page.entries.iter().map(|(change, uid)| (*uid, *change)).collect();
-    let piece = || ToPush {
-        through: page.through,
-        ..ToPush::default()
-    };
-    let (mut pieces, mut current, mut bytes) = (Vec::new(), piece(), 0);
+    let (mut pieces, mut current, mut bytes) = (Vec::new(), ToPush::default(), 0);
     for own in page.live {
         let more = size(&own.episode);
         if bytes + more > most && !current.live.is_empty() {
-            pieces.push(std::mem::replace(&mut current, piece()));
+            pieces.push(std::mem::take(&mut current));
             bytes = 0;
         }
         bytes += more;
@@ -191,7 +187,6 @@ fn pieces(page: ToPush, most: usize) -> Vec<ToPush> {
 fn halves(piece: &ToPush) -> Option<(ToPush, ToPush)> {
     let is_of = |live: &[OwnEpisode], uid: &EpisodeUid| live.iter().any(|own| own.episode.uid == *uid);
     let part = |live: &[OwnEpisode]| ToPush {
-        through: piece.through,
         live: live.to_vec(),
         entries: piece.entries.iter().filter(|(_, uid)| is_of(live, uid)).copied().collect(),
         ..ToPush::default()
@@ -201,12 +196,11 @@ fn halves(piece: &ToPush) -> Option<(ToPush, ToPush)> {
     }
     let others = piece.entries.iter().filter(|(_, uid)| !is_of(&piece.live, uid));
     let others = ToPush {
-        through: piece.through,
-        live: Vec::new(),
         withdraw: piece.withdraw.clone(),
         hide: piece.hide.clone(),
         forget: piece.forget.clone(),
         entries: others.copied().collect(),
+        ..ToPush::default()
     };
     if !others.entries.is_empty() || !others.is_empty() {
         return Some((others, part(&piece.live)));
@@ -235,7 +229,6 @@ mod tests {
     /// Three episodes, one to withdraw, a turn to forget, one that is hidden, and one of which there is nothing to know.
     fn page() -> ToPush {
         ToPush {
-            through: 9,
             live: [1, 2, 3].map(episode).into(),
             withdraw: vec![uid(4)],
             forget: vec![TurnUid([5; 16])],
@@ -261,10 +254,7 @@ mod tests {
         let mut cut = pieces(page(), 1);
         let first = cut.pop().unwrap();
         assert_eq!(numbers(&first), (vec![1], vec![1, 4, 5, 6, 7]), "what leaves goes at once");
-        assert_eq!(
-            (first.withdraw.len(), first.hide.len(), first.forget.len(), first.through),
-            (1, 1, 1, 9)
-        );
+        assert_eq!((first.withdraw.len(), first.hide.len(), first.forget.len()), (1, 1, 1));
         let rest: Vec<_> = cut.iter().rev().map(numbers).collect();
         assert_eq!(rest, [(vec![2], vec![2]), (vec![3], vec![3])]);
         let tells_of_live_alone = |piece: &ToPush| piece.withdraw.is_empty() && piece.hide.is_empty() && piece.forget.is_empty();

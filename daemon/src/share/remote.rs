@@ -6,7 +6,9 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use remembrancer_schema::{Adopted, Applied, EpisodeId, EpisodeUid, FoundEpisode, FoundPage, PulledChange, SharePlace};
+use remembrancer_schema::{
+    Adopted, Applied, EpisodeId, EpisodeUid, FoundEpisode, FoundPage, PulledChange, QueryError, SharePlace,
+};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::{Row, Statement};
@@ -21,6 +23,7 @@ use super::{Sharing, server};
 use crate::causes::with_causes;
 use crate::clock;
 use crate::embedder::ModelState;
+use crate::store::NoAnswer;
 use crate::threads::Panicked;
 
 /// Episodes that are asked for by words, and as many by meaning.
@@ -51,11 +54,7 @@ struct Hit {
 
 impl Sharing {
     /// Takes prompts' questions to the server, as long as it is polled, where the settings want that.
-    pub(super) async fn answer_prompts(
-        &self,
-        team: watch::Receiver<Arc<Team>>,
-        adopted: &mpsc::UnboundedSender<Applied>,
-    ) -> Infallible {
+    pub(super) async fn answer_prompts(&self, team: watch::Receiver<Arc<Team>>, adopted: &mpsc::Sender<Applied>) -> Infallible {
         let Some(desk) = self.shared.desk() else {
             return std::future::pending().await;
         };
@@ -88,7 +87,7 @@ impl Sharing {
         desk: &Desk,
         searcher: &Searcher,
         team: &watch::Receiver<Arc<Team>>,
-        adopted: &mpsc::UnboundedSender<Applied>,
+        adopted: &mpsc::Sender<Applied>,
         backoff: &mut Backoff,
     ) -> ShareError {
         let (way, mut questions) = mpsc::channel(1);
@@ -122,7 +121,7 @@ impl Sharing {
         searcher: &Searcher,
         team: &Team,
         question: Question,
-        adopted: &mpsc::UnboundedSender<Applied>,
+        adopted: &mpsc::Sender<Applied>,
     ) -> Result<(), ShareError> {
         let Question {
             terms,
@@ -163,7 +162,7 @@ impl Sharing {
         rows: Vec<Row>,
         reading: Reading,
         place: &SharePlace,
-        adopted: &mpsc::UnboundedSender<Applied>,
+        adopted: &mpsc::Sender<Applied>,
     ) -> Result<Vec<EpisodeId>, ShareError> {
         let hits = hits(&rows)?;
         let Some(first) = rows.first() else { return Ok(Vec::new()) };
@@ -193,24 +192,21 @@ impl Sharing {
         Ok(here.into_iter().flatten().collect())
     }
 
-    /// Stores what was found. What memory holds of it follows afterwards, whatever becomes of this connection.
-    async fn adopt(
-        &self,
-        page: FoundPage,
-        adopted: &mpsc::UnboundedSender<Applied>,
-    ) -> Result<Vec<Option<EpisodeId>>, ShareError> {
-        let adopted = adopted.clone();
+    /// Stores what was found, once there is room to tell who follows it: what memory holds of it is brought in step afterwards, whatever
+    /// becomes of this connection.
+    async fn adopt(&self, page: FoundPage, adopted: &mpsc::Sender<Applied>) -> Result<Vec<Option<EpisodeId>>, ShareError> {
+        // Nobody follows any more where the daemon is stopping.
+        let room = adopted.clone().reserve_owned().await.map_err(|_| NoAnswer::Closed)?;
         let stored = self.writer.call(move |writer| {
             let Adopted { here, applied } = writer.adopt_found(&page, clock::now())?;
-            // Nobody follows any more where the daemon is stopping.
-            adopted.send(applied).ok();
-            Ok::<_, remembrancer_schema::QueryError>(here)
+            drop(room.send(applied));
+            Ok::<_, QueryError>(here)
         });
         Ok(stored.await??)
     }
 
     /// Brings what memory and files hold in step with what searches brought.
-    pub(super) async fn follow_found(&self, mut adopted: mpsc::UnboundedReceiver<Applied>) {
+    pub(super) async fn follow_found(&self, mut adopted: mpsc::Receiver<Applied>) {
         while let Some(applied) = adopted.recv().await {
             let model = self.model();
             if let Err(error) = self.follow(applied, model.as_deref()).await {
@@ -257,6 +253,26 @@ fn read(rows: &[Row], places: &[(usize, usize)], reading: &Reading) -> Result<Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::share::sharing::tests::{Here, MOMENT, no_model};
+
+    #[tokio::test]
+    async fn what_was_found_is_stored_once_there_is_room_to_follow_it() {
+        let here = Here::new(no_model()).await;
+        let (adopted, mut to_follow) = mpsc::channel(1);
+        adopted.send(Applied::default()).await.unwrap();
+        {
+            let mut waiting = std::pin::pin!(here.sharing.adopt(FoundPage::default(), &adopted));
+            assert!(
+                timeout(MOMENT, &mut waiting).await.is_err(),
+                "nobody has followed what was there"
+            );
+            assert_eq!(to_follow.recv().await, Some(Applied::default()));
+            assert!(waiting.await.unwrap().is_empty());
+        }
+        drop(adopted);
+        assert!(to_follow.recv().await.is_some(), "who follows is told");
+        assert_eq!(to_follow.recv().await, None);
+    }
 
     #[test]
     fn what_both_find_goes_before_what_one_finds() {

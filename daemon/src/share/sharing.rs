@@ -1,5 +1,6 @@
-//! The task that shares: it calls the server, says who it is, and then sends and takes page by page, whenever something changes here, the
-//! server has news, or two seconds have gone by. Whatever fails is tried again, later each time; a prompt waits for none of it.
+//! The task that shares: it calls the server, says who it is, and then sends and takes page by page, whenever something changes here or the
+//! server has news. That is told to it; in case it is not, it looks at the store every two seconds, and at the server every thirty. Whatever
+//! fails is tried again, later each time; a prompt waits for none of it.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -28,16 +29,30 @@ use crate::progress::Part;
 use crate::system;
 use crate::threads::Panicked;
 
-/// Between two looks at the outbox and at the server where nobody says that there is something.
-const TICK: Duration = Duration::from_secs(2);
+/// Between two looks at the outbox, and two at the server, where nobody says that there is something.
+const LOOKS: Looks = Looks {
+    here: Duration::from_secs(2),
+    there: Duration::from_secs(30),
+};
 /// Until it is tried again where somebody has to change something first.
 const REFUSED: Duration = Duration::from_mins(5);
 /// Between two looks at the server, however many news it has.
 const NEWS: Duration = Duration::from_millis(250);
 /// How long a step waits while transcripts are to be read.
 const BUSY: Duration = Duration::from_secs(2);
-/// Between two looks at which models the server knows.
-const MODELS: Duration = Duration::from_mins(5);
+/// Between two looks at which models the server knows, and at whether it was put back.
+const RENEWAL: Duration = Duration::from_mins(5);
+/// What searches brought and is not followed yet, so many times at most.
+const FOUND: usize = 16;
+
+/// How long nothing is looked at by itself.
+#[derive(Debug, Clone, Copy)]
+struct Looks {
+    /// At the store.
+    here: Duration,
+    /// At the server.
+    there: Duration,
+}
 
 /// What is known of the team once the server has said hello.
 #[derive(Debug)]
@@ -79,50 +94,76 @@ impl Sharing {
     async fn work(&self) {
         // Before that it is not known which vectors to ask for.
         self.embedder.loaded().await;
-        let (adopted, to_follow) = mpsc::unbounded_channel();
+        let (adopted, to_follow) = mpsc::channel(FOUND);
         tokio::join!(self.sessions(&adopted), self.follow_found(to_follow));
     }
 
     /// Calls the server again and again. What prompts have searched goes to `adopted` once it is stored.
-    async fn sessions(&self, adopted: &mpsc::UnboundedSender<Applied>) {
+    async fn sessions(&self, adopted: &mpsc::Sender<Applied>) {
         let mut backoff = Backoff::default();
         loop {
             let Err(error) = self.session(adopted).await;
             if self.shared.is_proven() {
                 backoff.succeeded();
             }
-            if matches!(error, ShareError::NoMember(_)) {
-                self.shared.set_put_out(true);
+            if matches!(error, ShareError::NoMember(_))
+                && let Err(error) = self.note_put_out().await
+            {
+                tracing::warn!(error = %with_causes(&error), "that this is no member of the team is not known after a start");
             }
             let is_refused = error.is_refusal();
             let rest = if is_refused { REFUSED } else { backoff.next(random_chance()) };
-            let why = with_causes(&error);
-            if is_refused {
-                self.progress.fails(Part::Sharing, why.clone());
-            } else {
-                self.progress.count(Count::ShareInterrupted, 1);
-                tracing::debug!(error = %why, "sharing rests, and tries again");
-            }
+            let why = self.tell(&error);
             let now = clock::now();
             let until = UnixMillis(now.0.saturating_add(rest.as_millis() as i64));
             self.shared.failed(now, why, until, is_refused);
-            self.rest(rest).await;
+            // Unless somebody wants it to go on.
+            tokio::select! {
+                () = sleep(rest) => {}
+                () = self.shared.poked() => {}
+            }
         }
     }
 
-    /// Waits, unless somebody wants it to go on. What is wanted of a pause is done all the same.
-    async fn rest(&self, rest: Duration) {
-        tokio::select! {
-            () = sleep(rest) => {}
-            () = self.shared.poked() => {}
+    /// Tells of what ended a session, in the log once; gives it in words.
+    fn tell(&self, error: &ShareError) -> String {
+        let why = with_causes(error);
+        if error.is_refusal() {
+            self.progress.fails(Part::Sharing, why.clone());
+            return why;
         }
-        if let Err(error) = self.heed().await {
-            tracing::warn!(error = %with_causes(&error), "sharing could not be paused, or not go on");
+        self.progress.count(Count::ShareInterrupted, 1);
+        let is_stopping = matches!(error, ShareError::Gone(_));
+        if !is_stopping && self.shared.is_news(false) {
+            tracing::warn!(error = %why, "sharing is interrupted; it is tried again and again, and the log says when it goes on");
+        } else {
+            tracing::debug!(error = %why, "sharing rests, and tries again");
         }
+        why
+    }
+
+    /// All has gone well once, both ways.
+    fn went_well(&self) {
+        if !self.shared.proven(clock::now()) {
+            return;
+        }
+        let is_news = self.shared.is_news(true);
+        if self.progress.is_failing(Part::Sharing) {
+            self.progress.works(Part::Sharing);
+        } else if is_news {
+            tracing::info!("the shared store is there, and sharing goes on");
+        }
+    }
+
+    /// Notes that the server takes this for no member of the team, for as long as it does.
+    async fn note_put_out(&self) -> Result<(), ShareError> {
+        self.shared.set_put_out(true);
+        self.writer.call(|writer| writer.note_put_out(true)).await??;
+        Ok(())
     }
 
     /// From the settings to the end of the connection.
-    async fn session(&self, adopted: &mpsc::UnboundedSender<Applied>) -> Result<Infallible, ShareError> {
+    async fn session(&self, adopted: &mpsc::Sender<Applied>) -> Result<Infallible, ShareError> {
         let (key, machine) = self.prepare().await?;
         let news = Arc::<News>::default();
         let mut client = connect_and_hear(&self.settings, Arc::clone(&news)).await?;
@@ -133,11 +174,11 @@ impl Sharing {
             sealing: sealing(&hello, &self.settings.team, key)?,
             models: Self::models(&client).await?,
         };
-        self.catch_up(&hello).await?;
+        self.catch_up(&hello, epoch(&client).await?).await?;
         news.listen_for(hello.team);
         answered(client.batch_execute(server::LISTEN)).await?;
         self.shared.connected(clock::now(), hello.server_version, hello.login);
-        tracing::info!("connected to the shared store");
+        tracing::debug!("connected to the shared store");
         let (team, told) = watch::channel(Arc::new(team));
         tokio::select! {
             ended = self.exchange(&mut client, &team, &news) => ended,
@@ -145,7 +186,7 @@ impl Sharing {
         }
     }
 
-    /// Sends and takes until the connection ends, and looks now and then which models the server knows.
+    /// Sends and takes until the connection ends, and looks now and then which models the server knows, and whether it was put back.
     async fn exchange(
         &self,
         client: &mut Client,
@@ -156,6 +197,9 @@ impl Sharing {
             let before = Arc::clone(&team.borrow());
             self.tell_of_model(&before).await?;
             self.share(client, &before, news).await?;
+            if self.is_another(epoch(client).await?).await? {
+                self.begin_again().await?;
+            }
             let models = Self::models(client).await?;
             team.send_replace(Arc::new(Team {
                 id: before.id,
@@ -168,17 +212,25 @@ impl Sharing {
 
     /// Notes who this is there, and has all be looked at again where the server may not have what it had: it was put back from a backup, or
     /// took back what was shared when it put this member out.
-    async fn catch_up(&self, hello: &Hello) -> Result<(), ShareError> {
+    async fn catch_up(&self, hello: &Hello, epoch: String) -> Result<(), ShareError> {
         let (member, login) = (hello.member, hello.login.clone());
         self.writer.call(move |writer| writer.note_member(member, &login)).await??;
         let at = self.background.call(|reader| reader.share_place()).await??;
-        if at.is_some_and(|at| hello.head < at.cursor) {
+        let went_back = at.is_some_and(|at| hello.head < at.cursor);
+        if self.is_another(epoch).await? || went_back {
             self.begin_again().await?;
         } else if self.shared.is_put_out() {
             self.writer.call(Writer::enqueue_all).await??;
         }
+        self.writer.call(|writer| writer.note_put_out(false)).await??;
         self.shared.set_put_out(false);
         Ok(())
+    }
+
+    /// Whether the server is of another epoch than before: it was put back from a backup, and may have come further since than this memory
+    /// knew of. It is, until all was begun again.
+    async fn is_another(&self, epoch: String) -> Result<bool, ShareError> {
+        Ok(self.writer.call(move |writer| writer.note_epoch(&epoch)).await??)
     }
 
     /// Sends and takes, for as long as what is known of the server's models is new enough.
@@ -187,9 +239,8 @@ impl Sharing {
         // Contents may have been passed over before.
         let mut passed_over = true;
         let mut failed = None;
-        while since(began) < MODELS {
+        while since(began) < RENEWAL {
             let round = monotonic_ns();
-            self.heed().await?;
             let at = self.place().await?;
             let mut more = false;
             if at.has_changes && failed.is_none() {
@@ -201,7 +252,7 @@ impl Sharing {
                 }
             }
             // What is taken back comes in any pause; a pause of the memory, and one of sharing, pass over the rest until they end.
-            let contents = self.settings.pull && !at.paused && !self.progress.is_paused(clock::now());
+            let contents = self.wants_contents(&at);
             if contents && passed_over {
                 self.writer.call(Writer::pull_contents).await??;
             }
@@ -209,8 +260,8 @@ impl Sharing {
             // What was sent has moved it.
             let at = self.place().await?;
             more |= self.pull_page(client, team, &at, contents).await?;
-            if failed.is_none() && self.shared.proven() {
-                self.progress.works(Part::Sharing);
+            if failed.is_none() {
+                self.went_well();
             }
             if client.is_closed() {
                 return Err(ShareError::Unreachable("the connection was closed".to_owned()));
@@ -222,14 +273,36 @@ impl Sharing {
                 return Err(error);
             }
             tokio::select! {
-                () = self.progress.memory_changed.notified() => {}
                 // Whoever is logged in may send as many as it likes.
                 () = news.heard() => sleep(NEWS.saturating_sub(since(round))).await,
-                () = self.shared.poked() => {}
-                () = sleep(TICK) => {}
+                needed = self.needed(contents, LOOKS) => needed?,
             }
         }
         failed.map_or(Ok(()), Err)
+    }
+
+    /// Waits until there is something to send or somebody wants to be heeded, until contents are wanted that were not (`contents`) or the
+    /// other way round, or until it is time to look at the server. Not all that writes to the store says so.
+    async fn needed(&self, contents: bool, looks: Looks) -> Result<(), ShareError> {
+        let began = monotonic_ns();
+        loop {
+            tokio::select! {
+                () = self.progress.memory_changed.notified() => return Ok(()),
+                () = self.shared.poked() => return Ok(()),
+                () = sleep(looks.here) => {}
+            }
+            let at = self.place().await?;
+            // In a pause most of what waits there goes on waiting, and what has to leave is told by who takes it out.
+            let is_needed = (at.has_changes && !at.paused) || self.wants_contents(&at) != contents;
+            if is_needed || since(began) >= looks.there {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether what others share is to be taken now, and not what they take back alone.
+    fn wants_contents(&self, at: &SharePlace) -> bool {
+        self.settings.pull && !at.paused && !self.progress.is_paused(clock::now())
     }
 
     /// How far sharing has come.
@@ -257,11 +330,9 @@ impl Sharing {
             .writer
             .call(move |writer| writer.set_sharing(Some(&setup), new_machine))
             .await??;
+        self.shared.remember(state.is_put_out, state.unknown_model);
         if !state.removed.is_empty() {
             self.left(state.removed).await?;
-        }
-        if self.settings.pull {
-            self.writer.call(Writer::pull_contents).await??;
         }
         Ok((key, state.machine))
     }
@@ -291,14 +362,6 @@ impl Sharing {
         hello.fits().map(|()| hello)
     }
 
-    /// Does what the user wants of a pause.
-    async fn heed(&self) -> Result<(), ShareError> {
-        if let Some(paused) = self.shared.take_wish() {
-            self.writer.call(move |writer| writer.pause_sharing(paused)).await??;
-        }
-        Ok(())
-    }
-
     /// A while in which transcripts are read first.
     pub(super) async fn wait_for_ingest(&self) {
         if self.progress.counts().waiting_files > 0 {
@@ -314,15 +377,22 @@ impl Sharing {
         }
     }
 
-    /// Says whether the model's vectors are taken there. Where they are for the first time, what was sent without its vector is sent
-    /// with it.
+    /// Notes whether the model's vectors are taken there. Where they are for the first time, what was sent without its vector is sent
+    /// with it. Without a model what was noted stays.
     async fn tell_of_model(&self, team: &Team) -> Result<(), ShareError> {
-        let model = self.model();
-        let is_known = model.as_ref().is_some_and(|model| team.models.contains(model));
-        if is_known && self.shared.unknown_model() == model {
-            self.writer.call(Writer::enqueue_all).await??;
-        }
-        self.shared.set_unknown_model(model.filter(|_| !is_known));
+        let Some(model) = self.model() else { return Ok(()) };
+        let is_known = team.models.contains(&model);
+        let is_news = is_known && self.shared.unknown_model().as_ref() == Some(&model);
+        let unknown = (!is_known).then_some(model);
+        let noted = unknown.clone();
+        let done = self.writer.call(move |writer| {
+            if is_news {
+                writer.enqueue_all()?;
+            }
+            writer.note_unknown_model(noted.as_deref())
+        });
+        done.await??;
+        self.shared.set_unknown_model(unknown);
         Ok(())
     }
 }
@@ -345,6 +415,12 @@ impl Hello {
         }
         Ok(())
     }
+}
+
+/// Which of its lives the server is in: another one after it was put back from a backup.
+async fn epoch(client: &Client) -> Result<String, ShareError> {
+    let row = answered(client.query_one(server::SHARED_EPOCH, &[])).await?;
+    get(&row, "value")
 }
 
 /// How texts are sealed, by what the team says of itself and the key that the settings name.
@@ -385,71 +461,4 @@ pub(super) fn random_chance() -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    fn hello() -> Hello {
-        Hello {
-            server_version: server::SHARED_VERSION,
-            oldest_client: server::CLIENT_VERSION,
-            team: 1,
-            member: 1,
-            login: "ada".to_owned(),
-            is_sealed: false,
-            key_check: None,
-            head: 0,
-        }
-    }
-
-    #[rstest]
-    #[case::the_same(server::SHARED_VERSION, server::CLIENT_VERSION, None)]
-    #[case::newer(server::SHARED_VERSION + 9, server::CLIENT_VERSION, None)]
-    #[case::too_old(server::OLDEST_SERVER - 1, server::CLIENT_VERSION, Some("share init"))]
-    #[case::too_new(server::SHARED_VERSION + 9, server::CLIENT_VERSION + 1, Some("update it"))]
-    fn versions_that_do_not_fit_are_refused(
-        #[case] server_version: i32,
-        #[case] oldest_client: i32,
-        #[case] expected: Option<&str>,
-    ) {
-        let hello = Hello {
-            server_version,
-            oldest_client,
-            ..hello()
-        };
-        match (hello.fits(), expected) {
-            (Ok(()), None) => {}
-            (Err(error), Some(expected)) => {
-                assert!(error.is_refusal() && error.to_string().contains(expected), "{error}");
-            }
-            (fits, expected) => panic!("{fits:?}, {expected:?}"),
-        }
-    }
-
-    #[test]
-    fn a_key_has_to_be_the_team_s() {
-        let folder = tempfile::tempdir().unwrap();
-        let [ours, other] = ["ours", "other"].map(|name| TeamKey::generate(&folder.path().join(name)).unwrap());
-        let sealed = Hello {
-            is_sealed: true,
-            key_check: Some(ours.check().to_vec()),
-            ..hello()
-        };
-        assert!(sealing(&hello(), "acme", None).unwrap().is_none());
-        assert_eq!(sealing(&sealed, "acme", Some(ours.clone())).unwrap().unwrap().team, "acme");
-        for (hello, key, expected) in [
-            (hello(), Some(ours), "has no key"),
-            (sealed.clone(), None, "share.key_file"),
-            (sealed, Some(other), "another key"),
-        ] {
-            let error = sealing(&hello, "acme", key).unwrap_err();
-            assert!(error.is_refusal() && error.to_string().contains(expected), "{error}");
-        }
-    }
-
-    #[test]
-    fn two_memories_are_not_called_the_same() {
-        assert_ne!(new_machine().unwrap(), new_machine().unwrap());
-    }
-}
+pub(super) mod tests;

@@ -1,5 +1,5 @@
 //! How sharing stands, for `status`: written by the task, read by whoever asks, never with a text of an episode, a password, or what may be
-//! one. And how others reach the task: to be called at once, to pause, to go on.
+//! one. And how others wake the task, which then looks at what the store says.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,8 +16,6 @@ pub(crate) struct Shared {
     team: String,
     machine_name: String,
     told: Mutex<Told>,
-    /// What the user wants of a pause, until the task has taken it up.
-    wish: Mutex<Option<bool>>,
     poked: Notify,
     /// Where prompts have the server searched, if they may.
     desk: Option<Arc<Desk>>,
@@ -29,6 +27,10 @@ struct Told {
     /// Where the server is, without secrets.
     server: Option<String>,
     way: Way,
+    /// When all went well last, both ways.
+    last_contact: Option<UnixMillis>,
+    /// Whether the log was told last that the server is there, once it was told either.
+    logged: Option<bool>,
     /// The last that was in the way, also once it is over.
     last_error: Option<(UnixMillis, String)>,
     counts: Counts,
@@ -96,25 +98,14 @@ impl Shared {
         self.desk.as_ref()
     }
 
-    /// Has the server called at once, whatever it waits for.
+    /// Has the task look at what the store says of a pause, and the server called at once, whatever it waits for.
     pub(crate) fn poke(&self) {
         self.poked.notify_one();
     }
 
-    /// Has the task pause, or go on, which it notes in the store, and that it does at once.
-    pub(crate) fn pause(&self, paused: bool) {
-        *lock(&self.wish) = Some(paused);
-        self.poke();
-    }
-
-    /// Waits until something is wanted of the task.
+    /// Waits until somebody wants that.
     pub(super) async fn poked(&self) {
         self.poked.notified().await;
-    }
-
-    /// What the user wants of a pause and was not done yet.
-    pub(super) fn take_wish(&self) -> Option<bool> {
-        lock(&self.wish).take()
     }
 
     pub(super) fn set_server(&self, server: String) {
@@ -131,9 +122,14 @@ impl Shared {
     }
 
     /// All has gone well, both ways. Says whether that is so for the first time on this connection.
-    pub(super) fn proven(&self) -> bool {
-        match &mut lock(&self.told).way {
-            Way::Connected { is_proven, .. } => !std::mem::replace(is_proven, true),
+    pub(super) fn proven(&self, now: UnixMillis) -> bool {
+        let mut guard = lock(&self.told);
+        let Told { way, last_contact, .. } = &mut *guard;
+        match way {
+            Way::Connected { is_proven, .. } => {
+                *last_contact = Some(now);
+                !std::mem::replace(is_proven, true)
+            }
             Way::Beginning | Way::Waiting { .. } => false,
         }
     }
@@ -141,6 +137,18 @@ impl Shared {
     /// Whether it has, on the connection that is.
     pub(super) fn is_proven(&self) -> bool {
         matches!(lock(&self.told).way, Way::Connected { is_proven: true, .. })
+    }
+
+    /// Whether the log has not been told yet that the server is there, or is not: it may go and come for days.
+    pub(super) fn is_news(&self, is_there: bool) -> bool {
+        lock(&self.told).logged.replace(is_there) != Some(is_there)
+    }
+
+    /// What the store knows of before. That this was put out stays also where the store could not take it.
+    pub(super) fn remember(&self, is_put_out: bool, unknown_model: Option<String>) {
+        let mut told = lock(&self.told);
+        told.is_put_out |= is_put_out;
+        told.unknown_model = unknown_model;
     }
 
     /// The server said whether this is a member of the team.
@@ -215,6 +223,8 @@ impl Shared {
             "server_version": version,
             "needs_a_change": is_refused,
             "tried_again": next,
+            "last_contact": told.last_contact.map(rfc3339),
+            "put_out": told.is_put_out,
             "last_error": told.last_error.as_ref().map(|(at, why)| json!({"at": rfc3339(*at), "why": why})),
             "since_start": {
                 "sent": sent,
@@ -296,19 +306,45 @@ mod tests {
     #[test]
     fn a_connection_is_proven_once_all_went_well_on_it() {
         let shared = shared();
-        assert!(!shared.proven() && !shared.is_proven(), "there is none");
-        shared.connected(UnixMillis(0), 5, "ada".to_owned());
+        let last = || shared.status_json()["last_contact"].clone();
+        assert!(!shared.proven(UnixMillis(0)) && !shared.is_proven(), "there is none");
+        shared.connected(UnixMillis(1_000), 5, "ada".to_owned());
         assert!(!shared.is_proven());
-        assert!(shared.proven() && !shared.proven() && shared.is_proven());
-        shared.connected(UnixMillis(1), 5, "ada".to_owned());
-        assert!(!shared.is_proven(), "hello alone proves nothing");
+        assert_eq!(last(), Value::Null, "hello alone proves nothing");
+        assert!(shared.proven(UnixMillis(2_000)) && !shared.proven(UnixMillis(3_000)) && shared.is_proven());
+        shared.connected(UnixMillis(4_000), 5, "ada".to_owned());
+        assert!(!shared.is_proven());
+        shared.failed(UnixMillis(5_000), "away".to_owned(), UnixMillis(6_000), false);
+        assert_eq!(last(), "1970-01-01T00:00:03Z", "it stays known");
+    }
+
+    #[test]
+    fn the_log_is_told_once_of_each_turn() {
+        let shared = shared();
+        let told = [false, false, true, true, false].map(|is_there| shared.is_news(is_there));
+        assert_eq!(told, [true, false, true, false, true]);
+    }
+
+    #[test]
+    fn that_one_was_put_out_is_told_until_one_is_let_in() {
+        let shared = shared();
+        assert_eq!(shared.status_json()["put_out"], false);
+        shared.remember(true, Some("minilm".to_owned()));
+        // The store may not have been told.
+        shared.remember(false, None);
+        let told = shared.status_json();
+        assert_eq!(
+            (&told["put_out"], &told["model_not_known_there"]),
+            (&json!(true), &Value::Null)
+        );
+        shared.set_put_out(false);
+        assert_eq!(shared.status_json()["put_out"], false);
     }
 
     #[tokio::test]
-    async fn a_wish_wakes_the_task_and_is_taken_once() {
+    async fn a_poke_waits_for_who_is_not_listening_yet() {
         let shared = shared();
-        shared.pause(true);
+        shared.poke();
         shared.poked().await;
-        assert_eq!((shared.take_wish(), shared.take_wish()), (Some(true), None));
     }
 }

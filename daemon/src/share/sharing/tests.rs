@@ -1,0 +1,313 @@
+use std::path::PathBuf;
+
+use remembrancer_processor::embed::{Embed, EmbedError, Embedding};
+use remembrancer_schema::{ProjectRef, ToldProject};
+use rstest::rstest;
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+use super::*;
+use crate::codes::SharedCodes;
+use crate::embedder::start_with;
+use crate::politeness::Politeness;
+use crate::progress::Progress;
+use crate::sample_rows::{batch, turn};
+use crate::share::Shared;
+use crate::share::settings::tests::settings;
+use crate::store::Store;
+
+/// How long what is to happen within milliseconds is waited for, and how long nothing is to happen.
+pub(in crate::share) const PATIENCE: Duration = Duration::from_secs(20);
+pub(in crate::share) const MOMENT: Duration = Duration::from_millis(100);
+
+const MODEL: &str = "test-model";
+
+/// A memory of one turn that may be shared. There is no server: what it says is made up.
+pub(in crate::share) struct Here {
+    pub(in crate::share) sharing: Sharing,
+    _folder: TempDir,
+}
+
+impl Here {
+    /// Shares, with this model.
+    pub(in crate::share) async fn new(model: ModelState) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let mut writer = Writer::open(&path).unwrap();
+        let mut turn = turn(1, "/shop");
+        turn.project = Some(ProjectRef::Told(Arc::new(ToldProject {
+            keys: vec!["url:example.org/acme/shop".to_owned()],
+            name: "shop".to_owned(),
+            root: "/shop".to_owned(),
+        })));
+        writer.ingest(&batch(vec![turn])).unwrap();
+        let progress: Arc<Progress> = Arc::default();
+        let store = Store::start(writer, &path, &progress).unwrap();
+        let (embedder, _threads) = start_with(move || model, 1).unwrap();
+        embedder.loaded().await;
+        let sharing = Sharing {
+            settings: settings("postgres://ada@db/m"),
+            shared: shared(),
+            writer: store.writer,
+            background: store.background,
+            embedder,
+            codes: SharedCodes::new(DIMENSION),
+            conversations: Arc::default(),
+            due: Arc::default(),
+            mailbox: Arc::default(),
+            progress,
+            politeness: Politeness::new(1.0),
+            recollections: PathBuf::from("/nowhere"),
+        };
+        sharing.prepare().await.unwrap();
+        let here = Self {
+            sharing,
+            _folder: folder,
+        };
+        here.welcome("one").await;
+        here.send_all().await;
+        assert!(!here.has_changes().await);
+        here
+    }
+
+    /// What a new start of the daemon knows.
+    async fn start_anew(&mut self) {
+        self.sharing.shared = shared();
+        self.sharing.prepare().await.unwrap();
+    }
+
+    /// The server of this epoch says hello.
+    async fn welcome(&self, epoch: &str) {
+        self.sharing.catch_up(&hello(), epoch.to_owned()).await.unwrap();
+    }
+
+    /// Has the server told all that is to be told.
+    async fn send_all(&self) {
+        loop {
+            let page = self.sharing.background.call(|reader| reader.next_to_push(200, false));
+            let mut page = page.await.unwrap().unwrap();
+            if page.entries.is_empty() {
+                return;
+            }
+            let sent = self.sharing.writer.call(move |writer| {
+                let sent = writer.pushing(&mut page)?;
+                writer.pushed(&sent)
+            });
+            sent.await.unwrap().unwrap();
+        }
+    }
+
+    /// Whether anything is to be told.
+    async fn has_changes(&self) -> bool {
+        self.sharing.place().await.unwrap().has_changes
+    }
+
+    /// Whether something is to be done within that time, where contents are taken or not.
+    async fn is_needed(&self, contents: bool, there: Duration, within: Duration) -> bool {
+        let looks = Looks {
+            here: Duration::from_millis(5),
+            there,
+        };
+        let needed = timeout(within, self.sharing.needed(contents, looks)).await;
+        needed.is_ok_and(|needed| needed.is_ok())
+    }
+}
+
+const DIMENSION: usize = 4;
+
+/// A model of which only the name matters.
+struct Model;
+
+impl Embed for Model {
+    fn model_id(&self) -> &'static str {
+        MODEL
+    }
+
+    fn dimension(&self) -> usize {
+        DIMENSION
+    }
+
+    fn embed_query(&self, _: &str) -> Result<Embedding, EmbedError> {
+        Embedding::normalised(vec![1.0; DIMENSION])
+    }
+
+    fn embed_passages(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
+        texts.iter().map(|text| self.embed_query(text)).collect()
+    }
+}
+
+fn shared() -> Arc<Shared> {
+    Arc::new(Shared::new("acme".to_owned(), "desk".to_owned(), false))
+}
+
+pub(in crate::share) fn no_model() -> ModelState {
+    ModelState::Failed("on purpose".to_owned())
+}
+
+/// A team at a server that takes vectors of these models.
+fn team(models: &[&str]) -> Team {
+    Team {
+        id: 1,
+        machine: [1; 16],
+        sealing: None,
+        models: models.iter().map(|model| (*model).to_owned()).collect(),
+    }
+}
+
+#[tokio::test]
+async fn who_was_put_out_tells_all_again_once_let_in_also_after_a_start() {
+    let mut here = Here::new(no_model()).await;
+    here.sharing.note_put_out().await.unwrap();
+    here.start_anew().await;
+    assert!(here.sharing.shared.is_put_out());
+    here.welcome("one").await;
+    assert!(here.has_changes().await, "it may have been taken back");
+    here.send_all().await;
+    here.start_anew().await;
+    assert!(!here.sharing.shared.is_put_out());
+    here.welcome("one").await;
+    assert!(!here.has_changes().await, "that is over");
+}
+
+#[tokio::test]
+async fn a_model_that_was_registered_while_the_daemon_was_off_is_noticed() {
+    let mut here = Here::new(ModelState::Ready(Arc::new(Model))).await;
+    here.sharing.tell_of_model(&team(&[])).await.unwrap();
+    assert!(!here.has_changes().await);
+    here.start_anew().await;
+    assert_eq!(here.sharing.shared.unknown_model().as_deref(), Some(MODEL));
+    here.sharing.tell_of_model(&team(&[MODEL])).await.unwrap();
+    assert!(here.has_changes().await, "its vector was left out");
+    here.send_all().await;
+    here.start_anew().await;
+    assert_eq!(here.sharing.shared.unknown_model(), None);
+    here.sharing.tell_of_model(&team(&[MODEL])).await.unwrap();
+    assert!(!here.has_changes().await, "that is over");
+}
+
+#[tokio::test]
+async fn without_a_model_it_stays_known_which_one_the_server_did_not_know() {
+    let here = Here::new(ModelState::Ready(Arc::new(Model))).await;
+    here.sharing.tell_of_model(&team(&[])).await.unwrap();
+    here.sharing.embedder.give_up("on purpose".to_owned());
+    here.sharing.tell_of_model(&team(&[MODEL])).await.unwrap();
+    assert!(!here.has_changes().await);
+    assert_eq!(here.sharing.shared.unknown_model().as_deref(), Some(MODEL));
+}
+
+#[tokio::test]
+async fn a_server_of_another_epoch_is_told_all_again() {
+    let mut here = Here::new(no_model()).await;
+    for (epoch, expected) in [("one", false), ("two", true), ("two", false)] {
+        here.start_anew().await;
+        here.welcome(epoch).await;
+        assert_eq!(here.has_changes().await, expected, "{epoch}");
+        here.send_all().await;
+    }
+}
+
+#[tokio::test]
+async fn what_waits_is_noticed_whoever_wrote_it() {
+    const NEVER: Duration = Duration::from_hours(1);
+    let here = Here::new(no_model()).await;
+    assert!(!here.is_needed(true, NEVER, MOMENT).await);
+    assert!(
+        here.is_needed(true, Duration::ZERO, PATIENCE).await,
+        "the server was not looked at for long"
+    );
+    here.sharing.shared.poke();
+    assert!(here.is_needed(true, NEVER, PATIENCE).await);
+    here.sharing.progress.memory_changed.notify_one();
+    assert!(here.is_needed(true, NEVER, PATIENCE).await);
+    // By the store alone.
+    here.sharing.writer.call(Writer::enqueue_all).await.unwrap().unwrap();
+    assert!(here.is_needed(true, NEVER, PATIENCE).await);
+    here.sharing
+        .writer
+        .call(|writer| writer.pause_sharing(true))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(here.is_needed(true, NEVER, PATIENCE).await, "contents are wanted no more");
+    assert!(!here.is_needed(false, NEVER, MOMENT).await, "what waits goes on waiting");
+    here.sharing
+        .writer
+        .call(|writer| writer.pause_sharing(false))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(here.is_needed(false, NEVER, PATIENCE).await);
+}
+
+#[tokio::test]
+async fn what_is_refused_is_a_problem_until_all_goes_well() {
+    let here = Here::new(no_model()).await;
+    let Sharing { shared, progress, .. } = &here.sharing;
+    here.sharing.tell(&ShareError::Refused("no member".to_owned()));
+    assert!(progress.is_failing(Part::Sharing));
+    shared.connected(UnixMillis(0), 6, "ada".to_owned());
+    here.sharing.tell(&ShareError::Unreachable("away".to_owned()));
+    assert!(progress.is_failing(Part::Sharing), "nobody has changed anything yet");
+    here.sharing.went_well();
+    assert!(!progress.is_failing(Part::Sharing));
+    assert!(!shared.is_news(true) && shared.status_json()["last_contact"].is_string());
+}
+
+fn hello() -> Hello {
+    Hello {
+        server_version: server::SHARED_VERSION,
+        oldest_client: server::CLIENT_VERSION,
+        team: 1,
+        member: 1,
+        login: "ada".to_owned(),
+        is_sealed: false,
+        key_check: None,
+        head: 0,
+    }
+}
+
+#[rstest]
+#[case::the_same(server::SHARED_VERSION, server::CLIENT_VERSION, None)]
+#[case::newer(server::SHARED_VERSION + 9, server::CLIENT_VERSION, None)]
+#[case::too_old(server::OLDEST_SERVER - 1, server::CLIENT_VERSION, Some("share init"))]
+#[case::too_new(server::SHARED_VERSION + 9, server::CLIENT_VERSION + 1, Some("update it"))]
+fn versions_that_do_not_fit_are_refused(#[case] server_version: i32, #[case] oldest_client: i32, #[case] expected: Option<&str>) {
+    let hello = Hello {
+        server_version,
+        oldest_client,
+        ..hello()
+    };
+    match (hello.fits(), expected) {
+        (Ok(()), None) => {}
+        (Err(error), Some(expected)) => {
+            assert!(error.is_refusal() && error.to_string().contains(expected), "{error}");
+        }
+        (fits, expected) => panic!("{fits:?}, {expected:?}"),
+    }
+}
+
+#[test]
+fn a_key_has_to_be_the_team_s() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, other] = ["ours", "other"].map(|name| TeamKey::generate(&folder.path().join(name)).unwrap());
+    let sealed = Hello {
+        is_sealed: true,
+        key_check: Some(ours.check().to_vec()),
+        ..hello()
+    };
+    assert!(sealing(&hello(), "acme", None).unwrap().is_none());
+    assert_eq!(sealing(&sealed, "acme", Some(ours.clone())).unwrap().unwrap().team, "acme");
+    for (hello, key, expected) in [
+        (hello(), Some(ours), "has no key"),
+        (sealed.clone(), None, "share.key_file"),
+        (sealed, Some(other), "another key"),
+    ] {
+        let error = sealing(&hello, "acme", key).unwrap_err();
+        assert!(error.is_refusal() && error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn two_memories_are_not_called_the_same() {
+    assert_ne!(new_machine().unwrap(), new_machine().unwrap());
+}
