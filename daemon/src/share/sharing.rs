@@ -292,7 +292,7 @@ impl Sharing {
                 () = sleep(looks.here) => {}
             }
             let at = self.place().await?;
-            // In a pause most of what waits there goes on waiting, and what has to leave is told by who takes it out.
+            // In a pause most of what waits goes on waiting; what has to leave is told by who takes it out, or goes with the next look there.
             let is_needed = (at.has_changes && !at.paused) || self.wants_contents(&at) != contents;
             if is_needed || since(began) >= looks.there {
                 return Ok(());
