@@ -11,10 +11,12 @@ impl Operations {
     /// Stops sharing for now, or goes on with it.
     pub(super) async fn pause_sharing(&self, paused: bool) -> Result<Value, Refusal> {
         // What keeps it from being set up in the store may be mended: that is looked at anew, whatever comes of this.
+        #[cfg(feature = "share")]
         self.wake_sharing();
         self.read(control::refuse_unless_shared).await?;
         let writer = &self.recaller.writer;
         let value = writer.call(move |writer| control::pause_sharing(writer, paused)).await??;
+        #[cfg(feature = "share")]
         self.wake_sharing();
         Ok(value)
     }
@@ -23,6 +25,7 @@ impl Operations {
     pub(super) async fn leave_sharing(&self) -> Result<Value, Refusal> {
         self.read(control::refuse_unless_shared).await?;
         let removed = self.recaller.writer.call(Writer::leave_sharing).await??;
+        #[cfg(feature = "share")]
         self.wake_sharing();
         if !removed.is_empty() {
             // A project may be gone with its last episode.
@@ -35,9 +38,8 @@ impl Operations {
     }
 
     /// Has the task that shares look at the store.
-    #[cfg_attr(not(feature = "share"), expect(clippy::unused_self, reason = "without it nobody shares"))]
+    #[cfg(feature = "share")]
     fn wake_sharing(&self) {
-        #[cfg(feature = "share")]
         if let Some(shared) = &self.shared {
             shared.poke();
         }
