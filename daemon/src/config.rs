@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use check::Check;
+#[cfg(feature = "share")]
+pub(crate) use check::share::{NAMES as SHARE_NAMES, is_name as is_share_name};
 use file::ConfigFile;
 pub(crate) use origins::{Origin, Setting, settings, skeleton};
 pub(crate) use reference::{Described, Part, parts as reference};
@@ -94,6 +96,8 @@ pub struct Config {
     pub page: PageSettings,
     /// The shared store, where one is named.
     pub share: Option<ShareSettings>,
+    /// Whether something is set of the shared store, and no server.
+    pub share_lacks_server: bool,
     /// The log filter.
     pub log_level: String,
 }

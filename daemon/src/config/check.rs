@@ -1,6 +1,6 @@
 //! From what a settings file says to values with units and within their ranges; what is not is refused with its remedy.
 
-mod share;
+pub(super) mod share;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -84,6 +84,7 @@ impl Check<'_> {
             },
             backup: self.backup(&file.backup)?,
             page: self.page(&file.page)?,
+            share_lacks_server: file.share.lacks_server(),
             share: self.share_settings(file.share)?,
             log_level: self.log_level(set(file.log.level))?,
         })

@@ -47,6 +47,11 @@ impl Config {
                 format!("`page.port` is {port}, which browsers refuse to open: the page could be served and not seen");
             found.push((contradiction, "choose another port, such as 7420".to_owned()));
         }
+        if self.share_lacks_server {
+            let contradiction =
+                "`[share]` is set, and neither `share.url` nor `share.service` names a server: nothing is shared".to_owned();
+            found.push((contradiction, "name the server, or take what is set there out".to_owned()));
+        }
         if let Some(share) = &self.share
             && share.projects.is_empty()
         {
@@ -113,6 +118,11 @@ mod tests {
 
     #[rstest]
     #[case::not_shared("", &[])]
+    #[case::headed_alone("# projects = [\"*\"]", &[])]
+    #[case::as_by_default("url = \"\"\npull = true\ntls = \"verify\"", &[])]
+    #[case::without_a_server("team = \"acme\"\nprojects = [\"*\"]", &["names a server: nothing is shared"])]
+    #[case::a_file_for_no_server("password_file = \"~/password\"", &["names a server: nothing is shared"])]
+    #[case::a_choice_for_no_server("remote = true", &["names a server: nothing is shared"])]
     #[case::named("url = \"postgres://ada@db/memory\"\nteam = \"acme\"\nprojects = [\"*\"]", &[])]
     #[case::none_named("url = \"postgres://ada@db/memory\"\nteam = \"acme\"", &["nothing of this machine is shared"])]
     #[case::nothing_at_all(

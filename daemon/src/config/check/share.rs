@@ -16,7 +16,35 @@ const PATTERN: usize = 256;
 const SERVICE_FILE: &str = ".pg_service.conf";
 
 /// What a name may be.
-const NAMES: &str = "write up to 64 letters, digits, '.', '_' or '-', beginning with a letter or a digit";
+pub(crate) const NAMES: &str = "write up to 64 letters, digits, '.', '_' or '-', beginning with a letter or a digit";
+
+/// Whether it can be the name of a team, of a machine, or of a service.
+pub(crate) fn is_name(name: &str) -> bool {
+    let may = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    name.starts_with(char::is_alphanumeric) && name.chars().all(may) && name.chars().count() <= NAME
+}
+
+impl ShareTable {
+    /// Whether it says something of the shared store that is not so by default, and names no server.
+    pub(super) fn lacks_server(&self) -> bool {
+        let is_said = |text: Option<&String>| text.is_some_and(|text| !text.is_empty());
+        let is_listed = |list: Option<&Vec<String>>| list.is_some_and(|list| !list.is_empty());
+        let is_named = |file: Option<&PathBuf>| file.is_some_and(|file| !file.as_os_str().is_empty());
+        if is_said(self.url.as_ref()) || is_said(self.service.as_ref()) {
+            return false;
+        }
+        [&self.team, &self.machine].into_iter().any(|text| is_said(text.as_ref()))
+            || [&self.projects, &self.password_command]
+                .into_iter()
+                .any(|list| is_listed(list.as_ref()))
+            || [&self.password_file, &self.ca_file, &self.key_file]
+                .into_iter()
+                .any(|file| is_named(file.as_ref()))
+            || self.tls.as_deref() == Some("off")
+            || self.pull == Some(false)
+            || self.remote == Some(true)
+    }
+}
 
 impl Check<'_> {
     pub(super) fn share_settings(&self, table: ShareTable) -> Result<Option<ShareSettings>, ConfigError> {
@@ -101,9 +129,7 @@ impl Check<'_> {
         if name.is_empty() {
             return Ok(None);
         }
-        let may = |c: char| c.is_alphanumeric() || "._-".contains(c);
-        let is_one = name.starts_with(char::is_alphanumeric) && name.chars().all(may) && name.chars().count() <= NAME;
-        if is_one {
+        if is_name(&name) {
             Ok(Some(name))
         } else {
             Err(self.refuse(key, name, NAMES))
