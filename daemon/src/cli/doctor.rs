@@ -132,7 +132,11 @@ fn examine(arguments: &DoctorArguments, surroundings: &Surroundings) -> Result<V
     let reader = Reader::open(&places.database_file());
     checks.extend(memory(surroundings, &running, reader.as_ref()));
     #[cfg(feature = "share")]
-    checks.extend(sharing::checks(surroundings, &running.status["sharing"]));
+    checks.extend(sharing::checks(
+        surroundings,
+        &running.status["sharing"],
+        reader.as_ref().ok(),
+    ));
     let hook = hook_beside(&std::env::current_exe()?)?;
     let cwd = std::env::current_dir()?.display().to_string();
     let reader = reader.ok();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use remembrancer_hooks::hex;
 use remembrancer_processor::recall::{cut, shown};
-use remembrancer_schema::{EpisodeId, QueryError, Reader, ShareOrigin, ShareState, Writer};
+use remembrancer_schema::{EpisodeId, FormerTeam, QueryError, Reader, ShareOrigin, ShareState, Writer};
 use serde_json::{Value, json};
 
 use super::ControlError;
@@ -48,7 +48,14 @@ fn state_json(state: &ShareState) -> Value {
         "taken": state.pulled,
         "by_project": by_project,
         "by_origin": by_origin,
+        "put_out": state.is_put_out,
+        "former": state.former.iter().map(former_json).collect::<Vec<_>>(),
     })
+}
+
+/// A team of before, and how much of this memory it still has.
+fn former_json(former: &FormerTeam) -> Value {
+    json!({"store": former.team_key, "sent": former.pushed})
 }
 
 /// Who shared it, and from which machine.
@@ -97,6 +104,15 @@ pub(crate) fn pause_sharing(writer: &mut Writer, paused: bool) -> Result<Value, 
     Ok(json!({ "sharing_paused": paused }))
 }
 
+/// Stops sharing, and takes what others shared out of the memory; what this memory shared is taken back elsewhere.
+///
+/// # Errors
+/// The store's error.
+pub(crate) fn leave_sharing(writer: &mut Writer) -> Result<Value, ControlError> {
+    let removed = writer.leave_sharing()?;
+    Ok(json!({"sharing_paused": true, "removed": removed.len()}))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,7 +148,11 @@ mod tests {
             pulled: 7,
             by_project: vec![("app".to_owned(), 12, 4)],
             by_origin: vec![(bo, 7)],
-            removed: Vec::new(),
+            former: vec![FormerTeam {
+                team_key: "db.example:5432/memory#old".to_owned(),
+                pushed: 5,
+            }],
+            ..ShareState::default()
         };
         let told = state_json(&state);
         assert_eq!(told["behind"], 12);
@@ -143,8 +163,17 @@ mod tests {
         assert_eq!(told["machine"], "ab".repeat(16));
         assert_eq!(told["by_project"], json!([{"project": "app", "sent": 12, "taken": 4}]));
         assert_eq!(told["by_origin"], json!([{"member": "bo", "machine": "den", "taken": 7}]));
+        assert_eq!(told["former"], json!([{"store": "db.example:5432/memory#old", "sent": 5}]));
+        assert_eq!(told["put_out"], false);
         // A server that was put back is behind what was seen of it.
-        let back = ShareState { head: 10, ..state };
-        assert_eq!(state_json(&back)["behind"], 0);
+        let back = ShareState {
+            head: 10,
+            is_put_out: true,
+            ..state
+        };
+        assert_eq!(
+            (&state_json(&back)["behind"], &state_json(&back)["put_out"]),
+            (&json!(0), &json!(true))
+        );
     }
 }

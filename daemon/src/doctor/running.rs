@@ -203,6 +203,8 @@ fn unwell(finding: &Value) -> Option<Check> {
             let remedy = "end what is there, or choose another port by `page.port` (`remembrancer config edit`) and start the daemon again";
             Some(Check::warning(DAEMON, found, remedy))
         }
+        // What keeps sharing is tried, and told once.
+        "degraded" if text("part") == "sharing" => None,
         "degraded" if !text("why").starts_with("by words alone") => Some(Check::warning(DAEMON, found, "see its log")),
         _ => None,
     }
@@ -262,6 +264,7 @@ mod tests {
     #[case::by_words_alone(|it: &mut Running| it.status["daemon"]["model"] = "none: no file".into(), Verdict::Warning)]
     #[case::behind(|it: &mut Running| it.status["health"] = json!({"why": [{"state": "behind", "part": "ingest", "why": "3 wait"}]}), Verdict::Ok)]
     #[case::degraded(|it: &mut Running| it.status["health"] = json!({"why": [{"state": "degraded", "part": "watcher", "why": "polls"}]}), Verdict::Warning)]
+    #[case::sharing_is_tried_by_itself(|it: &mut Running| it.status["health"] = json!({"why": [{"state": "degraded", "part": "sharing", "why": "no member"}]}), Verdict::Ok)]
     #[case::stalled(|it: &mut Running| it.status["health"] = json!({"why": [{"state": "stalled", "part": "ingest", "why": "3 wait"}]}), Verdict::Failed)]
     #[case::a_problem(|it: &mut Running| it.status["problems"] = json!(["cannot read x"]), Verdict::Warning)]
     #[case::slow_recalls(|it: &mut Running| it.status["recalls"] = json!({"count": 3, "p50_millis": 9.0, "p99_millis": 300.0}), Verdict::Warning)]

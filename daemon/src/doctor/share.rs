@@ -1,13 +1,17 @@
-//! The shared store: can it be reached, is this login a member, does the team's key fit? What a try came to comes in, checks go
-//! out; nothing where this memory is not shared.
+//! The shared store: can it be reached, is this login a member, does the team's key fit, do the patterns name anything, and is something
+//! left at a team of before? What a try came to comes in, checks go out, one a trouble.
 
 use serde_json::Value;
 
 use super::Check;
+use crate::plural::counted;
 
 const SHARING: &str = "sharing";
 /// What helps where nothing nearer is known.
 const SEE: &str = "see docs/share.md, and `remembrancer share status`";
+
+/// Where the keys are that a pattern may name.
+pub(crate) const SEE_PROJECTS: &str = "`remembrancer share projects` lists the keys of the projects here";
 
 /// What does not work, and what to do where that is known.
 pub(crate) type Trouble = (String, Option<String>);
@@ -34,6 +38,8 @@ pub(crate) struct Sharing {
     pub has_key: bool,
     /// What the daemon or the store tell of it; null where nothing is known.
     pub status: Value,
+    /// Patterns that name no project here.
+    pub unmatched: Vec<String>,
     /// What a connection of this command's own came to.
     pub tried: Result<Connected, Trouble>,
 }
@@ -54,9 +60,13 @@ impl Sharing {
         if self.status["paused"] == true {
             checks.push(Check::warning(SHARING, "it is paused", "run `remembrancer share resume`"));
         }
+        let unmatched = self.unmatched.iter();
+        checks.extend(unmatched.map(|pattern| Check::warning(SHARING, unmatched_told(pattern), SEE_PROJECTS)));
+        let former = former(&self.status).into_iter();
+        checks.extend(former.map(|(found, remedy)| Check::warning(SHARING, found, remedy)));
         let connection = &self.status["connection"];
-        // What keeps the daemon, and not this command: an older one, or settings that it has not read.
-        if self.tried.is_ok()
+        // What keeps the daemon, and not this command: an older one, or settings that it has not read. What keeps both is told above.
+        if self.tried.as_ref().is_ok_and(|connected| connected.key.is_ok())
             && connection["needs_a_change"] == true
             && let Some(why) = connection["last_error"]["why"].as_str()
         {
@@ -83,6 +93,44 @@ impl Sharing {
     }
 }
 
+/// What is found where the settings name no shared store: a daemon that has not read them, or `left` episodes of this memory that are
+/// where they were shared.
+pub(crate) fn without_settings(status: &Value, left: u64) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if status["connection"].is_object() {
+        let found = "the settings name no shared store any more, and the running daemon shares still";
+        checks.push(Check::warning(SHARING, found, "start it again, which ends that"));
+    }
+    if left > 0 {
+        let episodes = counted(left, "episode of this memory is", "episodes of this memory are");
+        let found = format!("the settings name no shared store any more, and {episodes} still shared where they were");
+        let remedy = "set `[share]` as it was, start the daemon, and run `remembrancer share leave`";
+        checks.push(Check::warning(SHARING, found, remedy));
+    }
+    checks
+}
+
+/// A pattern that names nothing, in words.
+pub(crate) fn unmatched_told(pattern: &str) -> String {
+    format!("the pattern {pattern:?} of `share.projects` names no project of this memory")
+}
+
+/// What is left at teams of before, and what to do; from what is known of sharing.
+pub(crate) fn former(status: &Value) -> Vec<(String, String)> {
+    let teams = status["former"].as_array().into_iter().flatten();
+    let told = teams.filter_map(|former| {
+        let (store, sent) = (former["store"].as_str()?, former["sent"].as_u64().filter(|sent| *sent > 0)?);
+        let team = store.rsplit_once('#').map_or(store, |(_, team)| team);
+        let episodes = counted(sent, "episode is", "episodes are");
+        let found = format!("{episodes} still shared with {team} ({store}), as they were when the settings were changed");
+        Some((
+            found,
+            format!("set {team} again, start the daemon, and run `remembrancer share leave`"),
+        ))
+    });
+    told.collect()
+}
+
 fn failed((found, remedy): &Trouble) -> Check {
     Check::failed(SHARING, found, remedy.as_deref().unwrap_or(SEE))
 }
@@ -100,6 +148,7 @@ mod tests {
             team: "acme".to_owned(),
             has_key: false,
             status: json!({"paused": false, "connection": {"needs_a_change": false}}),
+            unmatched: Vec::new(),
             tried: Ok(Connected {
                 login: "ada".to_owned(),
                 version: 5,
@@ -121,6 +170,9 @@ mod tests {
     #[case::another_key(|it: &mut Sharing| connected(it).key = Err(("not the key".to_owned(), Some("ask".to_owned()))), Verdict::Failed, "not the key")]
     #[case::a_key_for_nothing(|it: &mut Sharing| it.has_key = true, Verdict::Warning, "is not sealed")]
     #[case::the_daemon_alone(|it: &mut Sharing| it.status["connection"] = json!({"needs_a_change": true, "last_error": {"why": "no member"}}), Verdict::Failed, "no member")]
+    #[case::a_pattern_of_nothing(|it: &mut Sharing| it.unmatched = vec!["github.com/acme/wrong".to_owned()], Verdict::Warning, "\"github.com/acme/wrong\"")]
+    #[case::left_at_a_team(|it: &mut Sharing| it.status["former"] = json!([{"store": "db:5432/m#old", "sent": 12}]), Verdict::Warning, "12 episodes are still shared with old")]
+    #[case::nothing_left(|it: &mut Sharing| it.status["former"] = json!([{"store": "db:5432/m#old", "sent": 0}]), Verdict::Ok, "reached as ada")]
     fn each_finding_has_its_verdict(#[case] change: fn(&mut Sharing), #[case] expected: Verdict, #[case] said: &str) {
         let mut sharing = sharing();
         change(&mut sharing);
@@ -132,5 +184,26 @@ mod tests {
                 .iter()
                 .all(|check| (check.verdict == Verdict::Ok) == check.remedy.is_none())
         );
+    }
+
+    #[rstest]
+    #[case::of_both(|it: &mut Sharing| it.tried = Err(("no member".to_owned(), None)))]
+    #[case::of_the_key(|it: &mut Sharing| connected(it).key = Err(("no member".to_owned(), None)))]
+    fn one_refusal_is_told_once(#[case] change: fn(&mut Sharing)) {
+        let mut sharing = sharing();
+        sharing.status["connection"] = json!({"needs_a_change": true, "last_error": {"why": "no member"}});
+        change(&mut sharing);
+        let checks = sharing.checks();
+        let told = checks.iter().filter(|check| check.found.contains("no member")).count();
+        assert_eq!(told, 1, "{checks:?}");
+    }
+
+    #[test]
+    fn what_is_left_is_told_where_the_settings_name_nothing() {
+        assert!(without_settings(&Value::Null, 0).is_empty());
+        let shares = without_settings(&json!({"connection": {}}), 0);
+        assert!(shares[0].found.contains("shares still"), "{shares:?}");
+        let left = without_settings(&Value::Null, 1);
+        assert!(left[0].found.contains("1 episode of this memory is still shared"), "{left:?}");
     }
 }

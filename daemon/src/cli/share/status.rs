@@ -1,6 +1,7 @@
 //! `share status`, and the line of `status`: what the daemon tells of sharing, or, where none runs, what the store knows.
 
 use remembrancer_hooks::protocol::Request;
+use remembrancer_schema::Reader;
 use serde_json::{Value, json};
 
 use crate::cli::ask;
@@ -9,19 +10,66 @@ use crate::cli::output::say;
 use crate::cli::steer::counted;
 use crate::cli::surroundings::Surroundings;
 use crate::control;
+use crate::doctor::share::{SEE_PROJECTS, former, unmatched_told};
+use crate::share;
 
 pub(super) fn run(json: bool, surroundings: &Surroundings) -> Result<(), CliError> {
-    let (sharing, daemon) = match ask::data(surroundings, &Request::Status)? {
-        Some(mut status) => (status["sharing"].take(), true),
-        None => (control::share_status(&ask::reader(surroundings)?)?, false),
+    let status = ask::data(surroundings, &Request::Status)?;
+    let daemon = status.is_some();
+    let (sharing, reader) = match status {
+        // A database that only the running daemon can read, of another version, tells nothing here.
+        Some(mut status) => (status["sharing"].take(), ask::reader(surroundings).ok()),
+        None => {
+            let reader = ask::reader(surroundings)?;
+            (control::share_status(&reader)?, Some(reader))
+        }
+    };
+    let settings = surroundings.config.share.as_ref();
+    let patterns = settings.map(|settings| settings.projects.as_slice()).unwrap_or_default();
+    let (unmatched, left_there) = match &reader {
+        Some(reader) => (unmatched(reader, patterns)?, left_there(reader, &sharing)?),
+        None => (Vec::new(), 0),
     };
     let told = json!({
-        "set_up": surroundings.config.share.is_some(),
+        "set_up": settings.is_some(),
         "daemon": daemon,
+        "machine": settings.map(share::machine_name),
+        "patterns": patterns,
+        "unmatched_patterns": unmatched,
+        "left_there": left_there,
         "sharing": sharing,
     });
     ask::print("share-status", &told, json, print);
     Ok(())
+}
+
+/// The patterns that name no project of this memory.
+///
+/// # Errors
+/// What the store says.
+pub(in crate::cli) fn unmatched(reader: &Reader, patterns: &[String]) -> Result<Vec<String>, CliError> {
+    Ok(reader.unmatched_globs(patterns)?)
+}
+
+/// How many episodes of this memory a shared store still has that it does not share with any more.
+///
+/// # Errors
+/// What the store says.
+pub(in crate::cli) fn left_there(reader: &Reader, sharing: &Value) -> Result<u64, CliError> {
+    if !sharing.is_null() {
+        return Ok(0);
+    }
+    Ok(reader.share_projects(&[])?.iter().map(|project| project.pushed).sum())
+}
+
+/// Warns of each pattern that names no project here.
+pub(super) fn warn_of_unmatched(told: &Value) {
+    for pattern in told["unmatched_patterns"].as_array().into_iter().flatten() {
+        say!(
+            "warning:    {}; {SEE_PROJECTS}",
+            unmatched_told(pattern.as_str().unwrap_or_default())
+        );
+    }
 }
 
 fn print(told: &Value) {
@@ -34,6 +82,17 @@ fn print(told: &Value) {
         } else {
             say!("This memory is not shared: the settings name no shared store.");
         }
+        warn_of_unmatched(told);
+        if told["left_there"] != 0 {
+            say!(
+                "warning:    {} still shared where they were; set `[share]` as it was, start the daemon, and run `remembrancer share leave`",
+                counted(
+                    &told["left_there"],
+                    "episode of this memory is",
+                    "episodes of this memory are"
+                )
+            );
+        }
         return;
     }
     if told["set_up"] == false {
@@ -42,9 +101,54 @@ fn print(told: &Value) {
         );
     }
     say!("state:      {}", state(sharing, told["daemon"] == true));
-    let text = |key: &str| sharing[key].as_str().unwrap_or("not known yet").to_owned();
-    say!("store:      {}", text("store"));
-    say!("member:     {}, this machine {}", text("member"), text("machine"));
+    print_place(told);
+    print_counts(sharing);
+    warn_of_unmatched(told);
+    for (found, remedy) in former(sharing) {
+        say!("warning:    {found}; {remedy}");
+    }
+}
+
+/// Where, as whom, and of which projects.
+fn print_place(told: &Value) {
+    let sharing = &told["sharing"];
+    let connection = &sharing["connection"];
+    let text = |value: &Value| value.as_str().unwrap_or("not known yet").to_owned();
+    say!("store:      {}", text(&sharing["store"]));
+    let machine = if connection["machine"].is_string() {
+        &connection["machine"]
+    } else {
+        &told["machine"]
+    };
+    say!("member:     {}, this machine {}", text(&sharing["member"]), text(machine));
+    if let Some(at) = connection["last_contact"].as_str() {
+        say!("contact:    the last at {at}");
+    }
+    if is_put_out(sharing) {
+        say!(
+            "put out:    the team does not let this login in; what it shared before it was put out is taken back, unless it was kept there"
+        );
+    }
+    // Before the first contact the store has not taken the settings up.
+    let known = sharing["projects"].as_array().or(told["patterns"].as_array());
+    let patterns: Vec<&str> = known.into_iter().flatten().filter_map(Value::as_str).collect();
+    if patterns.is_empty() {
+        say!("projects:   none are named, and nothing of this machine is shared; {SEE_PROJECTS}");
+    } else {
+        say!("projects:   {}", patterns.join(", "));
+    }
+}
+
+/// Whether the server said last that this is no member of the team.
+fn is_put_out(sharing: &Value) -> bool {
+    // What the daemon knows is newer.
+    match sharing["connection"]["put_out"].as_bool() {
+        Some(is_put_out) => is_put_out,
+        None => sharing["put_out"] == true,
+    }
+}
+
+fn print_counts(sharing: &Value) {
     say!(
         "sent:       {}; {} to be sent",
         counted(&sharing["sent"], "episode", "episodes"),
@@ -138,6 +242,15 @@ mod tests {
     fn a_state_is_told_in_words(#[case] sharing: Value, #[case] expected: &str) {
         let said = state(&sharing, true);
         assert!(said.starts_with(expected), "{said}");
+    }
+
+    #[rstest]
+    #[case::nobody_knows(json!({}), false)]
+    #[case::the_store(json!({"put_out": true}), true)]
+    #[case::the_daemon_too(json!({"put_out": true, "connection": {"put_out": true}}), true)]
+    #[case::let_in_again(json!({"put_out": true, "connection": {"put_out": false}}), false)]
+    fn whether_it_was_put_out_the_daemon_knows_best(#[case] sharing: Value, #[case] expected: bool) {
+        assert_eq!(is_put_out(&sharing), expected);
     }
 
     #[test]
