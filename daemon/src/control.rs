@@ -43,7 +43,7 @@ pub(crate) use recall::{Offline, in_scope};
 pub(crate) use search::{NOT_BY_MEANING, SearchSources, search, search_offline, to_embed};
 #[cfg(feature = "share")]
 pub(crate) use share::shared_by_json;
-pub(crate) use share::{pause_sharing, refuse_unless_shared, share_status, shared_by};
+pub(crate) use share::{leave_sharing, pause_sharing, refuse_unless_shared, share_status, shared_by};
 pub(crate) use show::{session, show};
 pub(crate) use stats::stats;
 pub(crate) use steering::{

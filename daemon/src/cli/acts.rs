@@ -44,6 +44,7 @@ pub(crate) fn here(surroundings: &Surroundings, request: &Request) -> Result<Val
         Request::Forget { target } => forget_here(surroundings, target)?,
         Request::PauseSharing => pause_sharing_here(surroundings, true)?,
         Request::ResumeSharing => pause_sharing_here(surroundings, false)?,
+        Request::ShareLeave => leave_sharing_here(surroundings)?,
         _ => return Err(CliError::new(Kind::Daemon, "no daemon runs, and this needs one")),
     })
 }
@@ -215,6 +216,23 @@ fn pause_sharing_here(surroundings: &Surroundings, paused: bool) -> Result<Value
     control::refuse_unless_shared(&ask::reader(surroundings)?)?;
     let (_single, mut writer) = ask::writer(surroundings)?;
     Ok(control::pause_sharing(&mut writer, paused)?)
+}
+
+/// Stops sharing, and takes what others shared out of the memory.
+///
+/// # Errors
+/// Where this memory is not shared; what the daemon or the store says.
+#[cfg(feature = "share")]
+pub(crate) fn leave_sharing(surroundings: &Surroundings) -> Result<Value, CliError> {
+    act(surroundings, &Request::ShareLeave)
+}
+
+fn leave_sharing_here(surroundings: &Surroundings) -> Result<Value, CliError> {
+    control::refuse_unless_shared(&ask::reader(surroundings)?)?;
+    let (_single, mut writer) = ask::writer(surroundings)?;
+    let done = control::leave_sharing(&mut writer)?;
+    ask::empty_files(surroundings)?;
+    Ok(done)
 }
 
 /// How the answer to a prompt came about: of a logged one, or of one that is put now (where no daemon runs by words alone, unless

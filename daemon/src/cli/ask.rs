@@ -39,7 +39,8 @@ pub(super) fn reply(surroundings: &Surroundings, request: &Request) -> Result<Op
         | Request::Steer { .. }
         | Request::Import { .. }
         | Request::Instruct(_)
-        | Request::Uninstruct { .. } => LONG_PATIENCE,
+        | Request::Uninstruct { .. }
+        | Request::ShareLeave => LONG_PATIENCE,
         Request::Backup { .. } => COPY_PATIENCE,
         _ => PATIENCE,
     };

@@ -190,11 +190,13 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "share",
         &[
             ("remembrancer share status", "connected or not, and what waits"),
+            ("remembrancer share projects", "what a pattern may name, and what is shared"),
             (
                 "remembrancer share forget --project github.com/acme/app",
                 "take back what you shared of it",
             ),
             ("remembrancer share export team.jsonl --team", "all that the team shares"),
+            ("remembrancer share leave", "share no more with the team"),
             (
                 "remembrancer share add-member ada --team acme --url-file ~/owner.url",
                 "for who runs the server",

@@ -1,27 +1,34 @@
-//! `remembrancer share`: how sharing is, its pause, what is taken back, an export of the shared store; and for who runs the server
-//! its schema, teams, members and models. What needs the server has a connection of its own, for as long as the command runs.
+//! `remembrancer share`: how sharing is, what may be shared, its pause and its end, what is taken back, an export of the shared store; and
+//! for who runs the server its schema, teams, members and models. What needs the server has a connection of its own, for as long as the
+//! command runs.
 
 mod admin;
 mod export;
 mod forget;
+mod leave;
+mod owner;
+mod projects;
 pub(super) mod server;
 pub(super) mod status;
 
+use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use remembrancer_schema::{Reader, ShareState};
 
 use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
 use super::{acts, ask};
-use crate::cli::output::say;
+use crate::cli::output::{say, tell};
 use crate::config::Config;
 use crate::share::{ShareSettings, TeamKey};
 
 /// What holds of all of them.
 const NOTES: &str = "The shared store is a PostgreSQL database that you name by `share.url` in the settings; docs/share.md tells how it is \
-set up, what leaves this machine and what never does. `init`, `add-team`, `add-member`, `remove-member` and `add-model` are for who runs \
-the server: they read its URL from a file of yours alone (mode 0600), by --url-file or by REMEMBRANCER_SHARE_ADMIN_URL_FILE.";
+set up, what leaves this machine and what never does. `init`, `add-team`, `remove-team`, `add-member`, `remove-member`, `add-model` and \
+`restored` are for who runs the server: they read its URL from a file of yours alone (mode 0600), by --url-file or by \
+REMEMBRANCER_SHARE_ADMIN_URL_FILE.";
 
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
@@ -34,12 +41,16 @@ pub(super) struct ShareArguments {
 enum ShareCommand {
     /// Say how sharing is: connected or not, what waits, how far behind it is.
     Status(PlainArguments),
+    /// List the projects of this memory, by which keys a pattern may name them, and which are shared.
+    Projects(PlainArguments),
     /// Send and take nothing for now; what is forgotten goes from the shared store all the same.
     Pause(PlainArguments),
     /// Share again.
     Resume(PlainArguments),
     /// Take what you shared back from the shared store; it stays on this machine.
     Forget(forget::ForgetArguments),
+    /// Share no more with the team: what others shared goes from this memory, and what you shared is taken back.
+    Leave(leave::LeaveArguments),
     /// Write what stands in the shared store into a file, as JSON lines.
     Export(export::ExportArguments),
     /// Make a new team key in a new file.
@@ -48,12 +59,16 @@ enum ShareCommand {
     Init(admin::InitArguments),
     /// Make a team.
     AddTeam(admin::AddTeamArguments),
+    /// Delete a team, with all that it shares.
+    RemoveTeam(admin::RemoveTeamArguments),
     /// Let a login of the database into a team.
     AddMember(admin::AddMemberArguments),
     /// Take a member out of a team.
     RemoveMember(admin::RemoveMemberArguments),
     /// Let the shared store hold vectors of this machine's embedding model.
     AddModel(admin::AddModelArguments),
+    /// Say that the server was put back from a backup: all machines tell and take everything again.
+    Restored(admin::RestoredArguments),
 }
 
 #[derive(Debug, Args)]
@@ -72,16 +87,20 @@ struct KeyArguments {
 pub(super) fn run(arguments: &ShareArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     match &arguments.command {
         ShareCommand::Status(arguments) => status::run(arguments.json, surroundings),
+        ShareCommand::Projects(arguments) => projects::run(arguments.json, surroundings),
         ShareCommand::Pause(arguments) => pause(true, arguments.json, surroundings),
         ShareCommand::Resume(arguments) => pause(false, arguments.json, surroundings),
         ShareCommand::Forget(arguments) => forget::run(arguments, surroundings),
+        ShareCommand::Leave(arguments) => leave::run(arguments, surroundings),
         ShareCommand::Export(arguments) => export::run(arguments, surroundings),
         ShareCommand::Key(arguments) => key(arguments),
         ShareCommand::Init(arguments) => admin::init(arguments, surroundings),
         ShareCommand::AddTeam(arguments) => admin::add_team(arguments, surroundings),
+        ShareCommand::RemoveTeam(arguments) => admin::remove_team(arguments, surroundings),
         ShareCommand::AddMember(arguments) => admin::add_member(arguments, surroundings),
         ShareCommand::RemoveMember(arguments) => admin::remove_member(arguments, surroundings),
         ShareCommand::AddModel(arguments) => admin::add_model(arguments, surroundings),
+        ShareCommand::Restored(arguments) => admin::restored(arguments, surroundings),
     }
 }
 
@@ -113,8 +132,54 @@ fn settings(config: &Config) -> Result<&ShareSettings, CliError> {
     })
 }
 
+/// How far sharing has come here.
+///
+/// # Errors
+/// Where it has not begun: the settings name no shared store, or no daemon has read them yet. What the store says.
+fn begun(reader: &Reader, config: &Config) -> Result<ShareState, CliError> {
+    if let Some(state) = reader.share_state()? {
+        return Ok(state);
+    }
+    settings(config)?;
+    Err(CliError::new(
+        Kind::Usage,
+        "the settings name a shared store, and sharing has not begun here",
+    )
+    .with_hint("start the daemon again, which reads the settings as it starts"))
+}
+
+/// The same of a request that was refused with `error`: where sharing has not begun, that is what is said of it.
+fn unless_begun(error: CliError, surroundings: &Surroundings) -> CliError {
+    let reader = ask::reader(surroundings).ok();
+    reader
+        .and_then(|reader| begun(&reader, &surroundings.config).err())
+        .unwrap_or(error)
+}
+
+/// Has whoever types this agree to `what`, which is told first.
+///
+/// # Errors
+/// Where nobody can be asked; where they do not agree, as [`Kind::Failed`] with `refused`.
+fn agree(what: &str, question: &str, refused: &str) -> Result<(), CliError> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(
+            CliError::new(Kind::Usage, format!("{what} Nothing was done, since there is nobody to ask")).with_hint("add --yes"),
+        );
+    }
+    say!("{what}");
+    tell!("{question} [y/N] ");
+    let mut answer = String::new();
+    stdin.lock().read_line(&mut answer)?;
+    if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+        Ok(())
+    } else {
+        Err(CliError::new(Kind::Failed, refused))
+    }
+}
+
 fn pause(paused: bool, json: bool, surroundings: &Surroundings) -> Result<(), CliError> {
-    let done = acts::pause_sharing(surroundings, paused)?;
+    let done = acts::pause_sharing(surroundings, paused).map_err(|error| unless_begun(error, surroundings))?;
     let command = if paused { "share-pause" } else { "share-resume" };
     ask::print(command, &done, json, |_| {
         if paused {
@@ -142,7 +207,27 @@ fn key(arguments: &KeyArguments) -> Result<(), CliError> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use remembrancer_schema::Writer;
+
     use super::*;
+
+    #[test]
+    fn where_sharing_has_not_begun_what_is_missing_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("memory.db");
+        let _writer = Writer::open(&database).unwrap();
+        let reader = Reader::open(&database).unwrap();
+        let told = |settings: &str| {
+            let config = Config::parse(Path::new("config.toml"), settings, Path::new("/home/ada")).unwrap();
+            let error = begun(&reader, &config).unwrap_err();
+            assert_eq!(error.kind(), Kind::Usage, "{error}");
+            error.hint().unwrap().to_owned()
+        };
+        assert!(told("").contains("share.url"));
+        assert!(told("[share]\nurl = \"postgres://ada@db/memory\"\nteam = \"acme\"\n").contains("start the daemon"));
+    }
 
     #[test]
     fn steps_go_on_until_nothing_is_left() {

@@ -21,7 +21,7 @@ pub(crate) struct Surroundings {
     pub(crate) home: PathBuf,
     /// What standard output is.
     pub(super) terminal: Terminal,
-    /// The file with the URL by which who runs the shared store's server reaches it, where the environment names one.
+    /// The file with the URL by which who runs the shared store's server reaches it, as the environment names it.
     #[cfg(feature = "share")]
     pub(super) share_admin_url_file: Option<PathBuf>,
     /// Where each agent keeps its transcripts, by its own rules.
@@ -115,7 +115,9 @@ impl Surroundings {
             home,
             terminal: terminal(),
             #[cfg(feature = "share")]
-            share_admin_url_file: variable(SHARE_ADMIN_URL_FILE),
+            share_admin_url_file: std::env::var_os(SHARE_ADMIN_URL_FILE)
+                .filter(|named| !named.is_empty())
+                .map(PathBuf::from),
             usual_roots,
         })
     }

@@ -1,22 +1,25 @@
 //! What is for who runs the server: the shared store's schema, its teams, members and models. Each connects by the URL in a file,
 //! does one thing, and says what it did.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 
 use clap::Args;
 use remembrancer_processor::embed::Embed;
 use remembrancer_schema::shared::{
-    ADD_MEMBER, ADD_TEAM, READ_VERSION, REGISTER_MODEL, REMOVE_MEMBER, SHARED_MIGRATIONS, SHARED_VERSION, SharedMigration,
-    WITHDRAW_MEMBER,
+    ADD_MEMBER, ADD_TEAM, READ_VERSION, REGISTER_MODEL, REMOVE_MEMBER, REMOVE_TEAM, RESTORED, SHARED_MIGRATIONS, SHARED_VERSION,
+    SharedMigration, WITHDRAW_MEMBER,
 };
-use tokio_postgres::Client;
+use tokio_postgres::{Client, Error};
 
-use super::server::{AdminArguments, Network, key_error, said};
-use super::{STEP, in_steps};
+use super::owner::AdminArguments;
+use super::server::{NOT_THERE, Network, key_error, said};
+use super::{STEP, agree, in_steps};
 use crate::causes::with_causes;
 use crate::cli::error::{CliError, Kind};
 use crate::cli::output::{say, write_raw};
 use crate::cli::surroundings::Surroundings;
+use crate::config::{SHARE_NAMES, is_share_name};
 use crate::embedder;
 use crate::plural::counted;
 use crate::share::{TeamKey, UNBOUNDED};
@@ -84,12 +87,42 @@ pub(in crate::cli) struct RemoveMemberArguments {
     /// Keep what the member shared.
     #[arg(long)]
     keep: bool,
+    /// Also where it is the login of the URL: yourself.
+    #[arg(long, short)]
+    yes: bool,
+    #[command(flatten)]
+    admin: AdminArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Nothing of the team is left on the server but what stands in the audit. Its members' machines are refused from then on, and \
+keep what they took: to have that go, too, take the members out first (`share remove-member`), and let their machines look once."
+)]
+pub(in crate::cli) struct RemoveTeamArguments {
+    /// What the team is called.
+    name: String,
+    /// Do not ask.
+    #[arg(long, short)]
+    yes: bool,
     #[command(flatten)]
     admin: AdminArguments,
 }
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct AddModelArguments {
+    #[command(flatten)]
+    admin: AdminArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A server that went back has again what was taken back since, and lacks what was shared and forgotten since. Each machine \
+takes the copies of others out, tells what it shares and what was forgotten there, and takes everything again. Machines that notice by \
+themselves do the same; this is for those that would not, since the server has come past where they were. To do it again changes nothing \
+but that all is told once more."
+)]
+pub(in crate::cli) struct RestoredArguments {
     #[command(flatten)]
     admin: AdminArguments,
 }
@@ -153,8 +186,13 @@ fn in_migration(migration: &SharedMigration, error: tokio_postgres::Error) -> Cl
     }
 }
 
-/// The SQLSTATE of what names somebody who is not in the team.
-const NOT_THERE: &str = "RM006";
+/// The SQLSTATE of who never was in the team, of whom nothing can be taken back.
+const NEVER_THERE: &str = "RM006";
+
+/// Whether the server says so by this SQLSTATE.
+fn is(error: &Error, code: &str) -> bool {
+    error.code().is_some_and(|told| told.code() == code)
+}
 
 /// SQLSTATEs of a database without a shared store: no such schema, no such table.
 const NOTHING_THERE: [&str; 2] = ["3F000", "42P01"];
@@ -174,6 +212,13 @@ async fn version(client: &Client) -> Result<i32, CliError> {
 }
 
 pub(super) fn add_team(arguments: &AddTeamArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    if !is_share_name(&arguments.name) {
+        let what = format!(
+            "{:?} can't be the name of a team, since no settings could name it",
+            arguments.name
+        );
+        return Err(CliError::new(Kind::Usage, what).with_hint(SHARE_NAMES));
+    }
     let key = arguments.key_file.as_deref().map(TeamKey::read).transpose();
     let check = key.map_err(|error| key_error(&error))?.map(|key| key.check().to_vec());
     let network = Network::start()?;
@@ -201,45 +246,91 @@ pub(super) fn add_member(arguments: &AddMemberArguments, surroundings: &Surround
     Ok(())
 }
 
+pub(super) fn remove_team(arguments: &RemoveTeamArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    let name = &arguments.name;
+    let network = Network::start()?;
+    let mut client = arguments.admin.connect(&network, surroundings)?;
+    // One that shares much takes longer than anything else that is asked.
+    network.ask(client.batch_execute(UNBOUNDED))?;
+    if !arguments.yes {
+        let episodes = network.wait(would_remove(&mut client, name)).map_err(said)?;
+        let what = format!(
+            "This deletes the team {name} from the server, with {} of its members and all that is known there of what they forgot. Their \
+             machines keep what they took.",
+            counted(episodes.unsigned_abs(), "episode", "episodes")
+        );
+        agree(&what, "Delete it?", "nothing was deleted")?;
+    }
+    let episodes = network.wait(removed(&client, name)).map_err(said)?;
+    say!(
+        "The team {name} is gone, and {} with it.",
+        counted(
+            episodes.unsigned_abs(),
+            "episode that was shared",
+            "episodes that were shared"
+        )
+    );
+    say!("Its members can take `[share]` out of their settings, or set another team. Backups of the server keep what they hold.");
+    Ok(())
+}
+
+/// How many episodes would go with the team: it is done, and taken back, so that nobody waits for it while somebody is asked.
+async fn would_remove(client: &mut Client, team: &str) -> Result<i64, Error> {
+    let transaction = client.transaction().await?;
+    let episodes = transaction.query_one(REMOVE_TEAM, &[&team]).await?.try_get(0)?;
+    transaction.rollback().await?;
+    Ok(episodes)
+}
+
+/// Deletes the team; gives how many episodes went.
+async fn removed(client: &Client, team: &str) -> Result<i64, Error> {
+    client.query_one(REMOVE_TEAM, &[&team]).await?.try_get(0)
+}
+
 pub(super) fn remove_member(arguments: &RemoveMemberArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let RemoveMemberArguments {
         login,
         team,
         keep,
+        yes,
         admin,
     } = arguments;
+    let owner = admin.read(surroundings)?;
+    if owner.login() == login && !yes {
+        return Err(oneself(login, team, *keep));
+    }
     let network = Network::start()?;
-    let client = admin.connect(&network, surroundings)?;
-    let removed = network.wait(client.execute(REMOVE_MEMBER, &[team, login, keep]));
-    let out_already = match removed {
+    let client = owner.connect(&network, surroundings)?;
+    let out_already = match network.wait(client.execute(REMOVE_MEMBER, &[team, login, keep])) {
         Ok(_) => None,
         // What was broken off is gone on with.
-        Err(error) if !keep && error.code().is_some_and(|code| code.code() == NOT_THERE) => Some(said(error)),
+        Err(error) if !keep && is(&error, NOT_THERE) => Some(said(error)),
         Err(error) => return Err(said(error)),
     };
     let withdrawn = if *keep {
         0
     } else {
+        let was_never = Cell::new(false);
         let step = || {
             network.ask(async {
-                client
-                    .query_one(WITHDRAW_MEMBER, &[team, login, &STEP])
-                    .await?
-                    .try_get::<_, i64>(0)
+                let told = client.query_one(WITHDRAW_MEMBER, &[team, login, &STEP]).await;
+                let row = told.inspect_err(|error| was_never.set(is(error, NEVER_THERE) || is(error, NOT_THERE)))?;
+                row.try_get::<_, i64>(0)
             })
         };
-        in_steps(step).map_err(|error| match out_already {
-            Some(_) => error,
-            None => error.with_hint(format!(
-                "{login} is out of the team; do it again to take back the rest of what {login} shared"
-            )),
-        })?
+        match (in_steps(step), out_already) {
+            // There was nothing to go on with: what was said at first stands.
+            (Ok(0), Some(at_first)) => return Err(at_first),
+            (Err(_), Some(at_first)) if was_never.get() => return Err(at_first),
+            (Ok(withdrawn), _) => withdrawn,
+            (Err(error), Some(_)) => return Err(error),
+            (Err(error), None) => {
+                return Err(error.with_hint(format!(
+                    "{login} is out of the team; do it again to take back the rest of what {login} shared"
+                )));
+            }
+        }
     };
-    if let Some(error) = out_already
-        && withdrawn == 0
-    {
-        return Err(error);
-    }
     say!("{login} is out of the team {team}, and reads nothing of it any more.");
     if *keep {
         say!("What {login} shared stays.");
@@ -247,6 +338,16 @@ pub(super) fn remove_member(arguments: &RemoveMemberArguments, surroundings: &Su
         say!("Taken back: {} of {login}.", counted(withdrawn, "episode", "episodes"));
     }
     Ok(())
+}
+
+/// Who takes itself out is seldom meant.
+fn oneself(login: &str, team: &str, keep: bool) -> CliError {
+    let then = if keep { "" } else { ", and takes back all that you shared" };
+    let what = format!(
+        "{login} is the login of the URL: this takes yourself out of the team {team}{then}, and you could let nobody in or out of it any more"
+    );
+    CliError::new(Kind::Usage, what)
+        .with_hint("add --yes if that is meant; `remembrancer share leave` leaves a team and stays its member")
 }
 
 pub(super) fn add_model(arguments: &AddModelArguments, surroundings: &Surroundings) -> Result<(), CliError> {
@@ -259,4 +360,29 @@ pub(super) fn add_model(arguments: &AddModelArguments, surroundings: &Surroundin
     network.ask(client.execute(REGISTER_MODEL, &[&name, &dimension]))?;
     say!("The shared store holds vectors of {name}, of {dimension} numbers each.");
     Ok(())
+}
+
+pub(super) fn restored(arguments: &RestoredArguments, surroundings: &Surroundings) -> Result<(), CliError> {
+    let network = Network::start()?;
+    let client = arguments.admin.connect(&network, surroundings)?;
+    network.ask(client.execute(RESTORED, &[]))?;
+    say!("Noted: at its next look each machine of each team tells all that it shares, and takes everything again.");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_takes_oneself_out_is_told_what_that_does() {
+        let error = oneself("ada", "acme", false);
+        assert_eq!(error.kind(), Kind::Usage);
+        assert!(
+            error.message().contains("yourself out of the team acme, and takes back all"),
+            "{error}"
+        );
+        assert!(error.hint().unwrap().contains("--yes"));
+        assert!(!oneself("ada", "acme", true).message().contains("takes back"));
+    }
 }

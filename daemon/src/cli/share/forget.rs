@@ -1,16 +1,17 @@
 //! `share forget`: takes what this member shared back from the shared store, on all of the member's machines. It stays in the
 //! memory here; other members lose their copies of it at their next look.
 
-use std::io::{BufRead, IsTerminal};
+use std::collections::BTreeSet;
 
 use clap::{ArgGroup, Args};
 use remembrancer_schema::shared::WITHDRAW_ALL;
+use remembrancer_schema::{ProjectToShare, Reader};
 use serde_json::json;
 
 use super::server::{Member, Network};
-use super::{STEP, in_steps};
+use super::{STEP, agree, in_steps};
 use crate::cli::error::{CliError, Kind};
-use crate::cli::output::{say, tell};
+use crate::cli::output::say;
 use crate::cli::progress::Progress;
 use crate::cli::steer::counted;
 use crate::cli::surroundings::Surroundings;
@@ -27,7 +28,7 @@ there, for good. Backups of the server are not reached.";
 #[command(after_help = NOTES, group = ArgGroup::new("which").required(true).args(["project", "all"]))]
 #[group(skip)]
 pub(super) struct ForgetArguments {
-    /// What belongs to the project with this key, such as github.com/acme/app or a first commit.
+    /// What belongs to the projects of which a key is this, such as github.com/acme/app; `*` stands for anything, of projects here.
     #[arg(long, value_name = "KEY")]
     project: Option<String>,
     /// All that you shared with the team, from every machine of yours.
@@ -43,33 +44,32 @@ pub(super) struct ForgetArguments {
 
 pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let settings = share::settings(&surroundings.config)?;
+    let named = match &arguments.project {
+        None => None,
+        Some(project) => Some(Named::of(project, &ask::reader(surroundings)?)?),
+    };
     let network = Network::start()?;
     let member = Member::connect(&network, settings, surroundings)?;
-    let keys = match &arguments.project {
+    let keys = match &named {
         // Without the key, too: what is shared can always be taken back.
         None => None,
-        Some(project) => Some(keys_of(project, member.key(settings)?.as_ref())),
+        Some(named) => Some(named.keys(member.key(settings)?.as_ref())),
     };
     if !arguments.yes {
-        confirm(arguments, &member.login, &settings.team)?;
+        let what = match &arguments.project {
+            Some(project) => format!("what {} shared of {project}", member.login),
+            None => format!("all that {} shared", member.login),
+        };
+        let what = format!(
+            "This takes {what} back from the team {}, whichever machine it came from. It stays in your memory on this machine.",
+            settings.team
+        );
+        agree(&what, "Take it back?", "nothing was taken back")?;
     }
-    let progress = Progress::waiting("Taking back", arguments.json);
-    let machine = member.machine.as_slice();
-    let client = &member.client;
-    let step = || {
-        network.ask(async {
-            client
-                .query_one(WITHDRAW_ALL, &[&member.team, &machine, &keys, &STEP])
-                .await?
-                .try_get::<_, i64>(0)
-        })
-    };
-    let withdrawn = in_steps(step);
-    drop(progress);
-    let withdrawn = withdrawn.map_err(|error| match error.hint() {
-        Some(_) => error,
-        None => error.with_hint("do it again: what was taken back by now stays so"),
-    })?;
+    let withdrawn = take_back(&network, &member, keys.as_deref(), arguments.json)?;
+    if let Some(named) = named.filter(|named| withdrawn == 0 && !named.is_here) {
+        return Err(named.of_nothing(&member.login, &settings.team));
+    }
     let done = json!({"withdrawn": withdrawn, "team": settings.team, "member": member.login, "project": arguments.project});
     ask::print("share-forget", &done, arguments.json, |done| {
         say!(
@@ -80,8 +80,6 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
         );
         if withdrawn > 0 {
             say!("The others' machines remove their copies when they look next. Backups of the server keep what they hold.");
-        } else if arguments.project.is_some() {
-            say!("(A project's keys stand under `project_keys` in the lines of `remembrancer share export`.)");
         }
         say!(
             "It comes back where it changes here, or all is looked at again (another list of projects, another model): to share nothing more \
@@ -91,53 +89,140 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
     Ok(())
 }
 
-/// The keys by which the shared store may know a project: as it was typed, and with the kinds of keys that are sent. In a sealed
-/// team it knows what stands for them.
-fn keys_of(project: &str, key: Option<&TeamKey>) -> Vec<String> {
-    let kinds = ["", "url:", "root:"].map(|kind| format!("{kind}{project}"));
-    kinds
-        .into_iter()
-        .map(|name| match key {
-            None => name,
-            Some(key) => key.name(&name),
+/// Takes back what the member shared, of the projects with these keys or (`None`) all, from every machine; gives how many episodes that
+/// were.
+///
+/// # Errors
+/// What the server says, or that it says nothing: what was taken back by then stays so.
+pub(super) fn take_back(network: &Network, member: &Member, keys: Option<&[String]>, quiet: bool) -> Result<u64, CliError> {
+    let _progress = Progress::waiting("Taking back", quiet);
+    let machine = member.machine.as_slice();
+    let client = &member.client;
+    let step = || {
+        network.ask(async {
+            client
+                .query_one(WITHDRAW_ALL, &[&member.team, &machine, &keys, &STEP])
+                .await?
+                .try_get::<_, i64>(0)
         })
-        .collect()
+    };
+    in_steps(step).map_err(|error| match error.hint() {
+        Some(_) => error,
+        None => error.with_hint("do it again: what was taken back by now stays so"),
+    })
 }
 
-fn confirm(arguments: &ForgetArguments, login: &str, team: &str) -> Result<(), CliError> {
-    let stdin = std::io::stdin();
-    if !stdin.is_terminal() {
-        return Err(
-            CliError::new(Kind::Usage, "others lose what is taken back, and there is nobody to ask").with_hint("add --yes"),
+/// Projects that a pattern names, as a command takes it.
+struct Named {
+    typed: String,
+    /// Whether any of this memory is among them.
+    is_here: bool,
+    /// All that is asked for: what was typed, and the keys of those that are here.
+    names: BTreeSet<String>,
+}
+
+impl Named {
+    /// # Errors
+    /// What the store says.
+    fn of(typed: &str, reader: &Reader) -> Result<Self, CliError> {
+        let projects = reader.share_projects(&[typed.to_owned()])?;
+        Ok(Self::among(typed, projects))
+    }
+
+    /// `projects` say whether the pattern allows them.
+    fn among(typed: &str, projects: Vec<ProjectToShare>) -> Self {
+        let here: Vec<ProjectToShare> = projects.into_iter().filter(|project| project.allowed).collect();
+        let mut names: BTreeSet<String> = here.iter().flat_map(|project| project.keys.iter().cloned()).collect();
+        names.insert(typed.to_owned());
+        names.retain(|name| !is_folder(name));
+        Self {
+            typed: typed.to_owned(),
+            is_here: !here.is_empty(),
+            names,
+        }
+    }
+
+    /// The keys by which the shared store may know them: as they are, and with the kinds of keys that are sent. In a sealed team it knows
+    /// what stands for them.
+    fn keys(&self, key: Option<&TeamKey>) -> Vec<String> {
+        let kinds = |name: &String| ["", "url:", "root:"].map(|kind| format!("{kind}{name}"));
+        let names = self.names.iter().flat_map(kinds);
+        names
+            .map(|name| match key {
+                None => name,
+                Some(key) => key.name(&name),
+            })
+            .collect()
+    }
+
+    /// Nothing has this key, here or there.
+    fn of_nothing(&self, login: &str, team: &str) -> CliError {
+        let what = format!(
+            "nothing was taken back: no project of this memory has the key {}, and {login} shares nothing of it with the team {team}",
+            self.typed
         );
+        CliError::new(Kind::NotFound, what).with_hint("`remembrancer share projects` lists the keys of projects here")
     }
-    let what = match &arguments.project {
-        Some(project) => format!("what {login} shared of {project}"),
-        None => format!("all that {login} shared"),
-    };
-    say!("This takes {what} back from the team {team}, whichever machine it came from. It stays in your memory on this machine.");
-    tell!("Take it back? [y/N] ");
-    let mut answer = String::new();
-    stdin.lock().read_line(&mut answer)?;
-    if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-        Ok(())
-    } else {
-        Err(CliError::new(Kind::Failed, "nothing was taken back"))
-    }
+}
+
+/// Whether a key is a folder, which is never told to the server.
+fn is_folder(key: &str) -> bool {
+    let shown = ["url:", "root:", "git:", "cwd:"]
+        .iter()
+        .find_map(|kind| key.strip_prefix(kind));
+    shown.unwrap_or(key).starts_with('/')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn project(name: &str, keys: &[&str], allowed: bool) -> ProjectToShare {
+        ProjectToShare {
+            name: name.to_owned(),
+            keys: keys.iter().map(|key| (*key).to_owned()).collect(),
+            allowed,
+            episodes: 3,
+            pushed: 0,
+        }
+    }
+
     #[test]
     fn a_project_is_named_with_and_without_the_kind_of_its_key() {
-        let keys = keys_of("github.com/acme/app", None);
+        let named = Named::among("github.com/acme/app", Vec::new());
+        let keys = named.keys(None);
         assert!(keys.contains(&"url:github.com/acme/app".to_owned()) && keys.contains(&"github.com/acme/app".to_owned()));
         let folder = tempfile::tempdir().unwrap();
         let key = TeamKey::generate(&folder.path().join("team.key")).unwrap();
-        let hidden = keys_of("github.com/acme/app", Some(&key));
+        let hidden = named.keys(Some(&key));
         assert!(hidden.contains(&key.name("url:github.com/acme/app")));
         assert!(!hidden.iter().any(|name| name.contains("acme")));
+    }
+
+    #[test]
+    fn a_pattern_names_the_projects_here_by_the_keys_that_are_told() {
+        let projects = vec![
+            project("app", &["github.com/acme/app", "1f0c9a", "/home/ada/app"], true),
+            project("diary", &["github.com/ada/diary"], false),
+        ];
+        let named = Named::among("/home/ada/*", projects);
+        let keys = named.keys(None);
+        assert!(
+            named.is_here && keys.contains(&"url:github.com/acme/app".to_owned()) && keys.contains(&"root:1f0c9a".to_owned())
+        );
+        assert!(!keys.iter().any(|key| key.contains("ada")), "{keys:?}");
+    }
+
+    #[test]
+    fn a_key_of_nothing_is_told_with_where_the_right_ones_stand() {
+        let named = Named::among("github.com/acme/wrong", vec![project("app", &["github.com/acme/app"], false)]);
+        assert!(!named.is_here);
+        let error = named.of_nothing("ada", "acme");
+        assert_eq!(error.kind(), Kind::NotFound);
+        assert!(
+            error.message().contains("github.com/acme/wrong") && error.message().contains("nothing was taken back"),
+            "{error}"
+        );
+        assert!(error.hint().unwrap().contains("share projects"));
     }
 }

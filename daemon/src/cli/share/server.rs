@@ -1,7 +1,5 @@
-//! The shared store's server, for as long as a command needs it: a runtime of its own, a connection as a member or as who runs the
-//! server, and what the server says as an error of the command line, with the remedy.
-
-use std::path::{Path, PathBuf};
+//! The shared store's server, for as long as a command needs it: a runtime of its own, a connection as a member, and what the server says as
+//! an error of the command line, with the remedy.
 
 use remembrancer_schema::shared::{CLIENT_VERSION, HELLO, OLDEST_SERVER};
 use tokio::runtime::Runtime;
@@ -9,13 +7,9 @@ use tokio::runtime::Runtime;
 use crate::causes::with_causes;
 use crate::cli::ask;
 use crate::cli::error::{CliError, Kind};
-use crate::cli::surroundings::{SHARE_ADMIN_URL_FILE, Surroundings};
-use crate::control;
-use crate::files::read_text;
-use crate::share::{
-    self, ANSWER, Address, KeyFileError, PasswordSource, Server, Session, ShareError, ShareSettings, TeamKey, TlsChoice,
-};
-use crate::system;
+use crate::cli::share::begun;
+use crate::cli::surroundings::Surroundings;
+use crate::share::{self, ANSWER, KeyFileError, Session, ShareError, ShareSettings, TeamKey};
 
 /// Where a connection is waited for: the thread that drives it runs beside the command's own.
 pub(in crate::cli) struct Network(Option<Runtime>);
@@ -79,10 +73,7 @@ impl Member {
         settings: &ShareSettings,
         surroundings: &Surroundings,
     ) -> Result<Self, CliError> {
-        let reader = ask::reader(surroundings)?;
-        control::refuse_unless_shared(&reader)?;
-        let machine = reader.share_state()?.map(|state| state.machine).unwrap_or_default();
-        drop(reader);
+        let machine = begun(&ask::reader(surroundings)?, &surroundings.config)?.machine;
         if machine == [0; 16] {
             return Err(CliError::new(
                 Kind::Usage,
@@ -153,118 +144,6 @@ impl Member {
     }
 }
 
-/// Where the URL of who runs the server stands.
-#[derive(Debug, clap::Args)]
-pub(super) struct AdminArguments {
-    /// A file of yours alone (mode 0600) with the URL of the database, as its owner or an admin of the team; a password may stand
-    /// in it.
-    #[arg(long, value_name = "FILE")]
-    url_file: Option<PathBuf>,
-}
-
-/// Why no URL is taken as an argument.
-const NOT_HERE: &str = "a URL on a command line can be read by every user of this machine, password and all";
-
-impl AdminArguments {
-    /// Connects as who runs the server.
-    ///
-    /// # Errors
-    /// Where no file is named or it can't be used; what keeps the connection from being made.
-    pub(super) fn connect(&self, network: &Network, surroundings: &Surroundings) -> Result<Session, CliError> {
-        let named = self.url_file.clone().or_else(|| surroundings.share_admin_url_file.clone());
-        let Some(file) = named else {
-            return Err(CliError::new(Kind::Usage, "no file with the URL of the database is named")
-                .with_hint(format!("name it by --url-file or by {SHARE_ADMIN_URL_FILE}")));
-        };
-        if is_url(&file) {
-            return Err(CliError::new(Kind::Usage, NOT_HERE)
-                .with_hint("write it into a file of mode 0600, and name the file; change the password if it stood here"));
-        }
-        let (address, password) = read_url(&file)?;
-        let of_member = surroundings.config.share.as_ref();
-        let settings = ShareSettings {
-            tls: tls_for(&address, of_member),
-            server: Server::At(address),
-            password: password.map_or(PasswordSource::None, PasswordSource::given),
-            team: String::new(),
-            projects: Vec::new(),
-            machine: None,
-            ca_file: of_member.and_then(|settings| settings.ca_file.clone()),
-            key_file: None,
-            pull: false,
-            remote: false,
-        };
-        network.wait(share::connect(&settings)).map_err(|error| share_error(&error))
-    }
-}
-
-/// A way that does not leave this machine needs no encryption; any other is verified, whatever the member's settings say.
-fn tls_for(address: &Address, of_member: Option<&ShareSettings>) -> TlsChoice {
-    let may_be_plain = of_member.is_none_or(|settings| settings.tls == TlsChoice::Off);
-    if may_be_plain && address.is_near() {
-        TlsChoice::Off
-    } else {
-        TlsChoice::Verify
-    }
-}
-
-fn is_url(file: &Path) -> bool {
-    let text = file.to_string_lossy();
-    ["postgres:", "postgresql:"].iter().any(|scheme| text.starts_with(scheme)) || text.contains("://")
-}
-
-/// The URL in a file, and the password in it.
-fn read_url(file: &Path) -> Result<(Address, Option<String>), CliError> {
-    let shown = file.display();
-    let refused = |why: String, hint: &str| CliError::new(Kind::Usage, why).with_hint(hint.to_owned());
-    let text = read_text(file).map_err(|error| refused(with_causes(&error), "name a file with the URL of the database"))?;
-    let metadata = fs_err::metadata(file)?;
-    let mode = system::mode(&metadata) & 0o777;
-    if system::owner(&metadata) != system::user_id() || mode & 0o077 != 0 {
-        let why = format!("others can reach {shown} (mode {mode:04o}), and it may hold a password");
-        return Err(refused(why, "make it your own, and `chmod 600` it"));
-    }
-    let line = text
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty() && !line.starts_with('#'));
-    let Some((url, password)) = line.and_then(without_password) else {
-        let hint = "write postgres://user:password@host/database on its first line";
-        return Err(refused(format!("{shown} holds no URL of a database"), hint));
-    };
-    let address = Address::parse(&url).map_err(|remedy| refused(format!("the URL in {shown} can't be used"), &remedy))?;
-    Ok((address, password))
-}
-
-/// A URL without the password in it, and the password; none where it is no URL, or its password is spelled wrongly.
-fn without_password(url: &str) -> Option<(String, Option<String>)> {
-    let (scheme, rest) = url.split_once("://")?;
-    // What is behind the last @ is the place: a password may have one.
-    let authority = rest.find(['/', '?']).map_or(rest, |end| &rest[..end]);
-    let Some(at) = authority.rfind('@') else {
-        return Some((url.to_owned(), None));
-    };
-    match rest[..at].split_once(':') {
-        None => Some((url.to_owned(), None)),
-        Some((user, password)) => Some((format!("{scheme}://{user}{}", &rest[at..]), Some(decoded(password)?))),
-    }
-}
-
-/// `text` with each `%41` as the byte that it stands for.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut parts = text.split('%');
-    bytes.extend_from_slice(parts.next()?.as_bytes());
-    for part in parts {
-        let digits = part
-            .get(..2)
-            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        bytes.extend_from_slice(&part.as_bytes()[2..]);
-    }
-    String::from_utf8(bytes).ok()
-}
-
 /// As [`Network::ask`].
 async fn in_time<T>(asked: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, CliError> {
     match tokio::time::timeout(ANSWER, asked).await {
@@ -294,6 +173,8 @@ pub(super) fn key_error(error: &KeyFileError) -> CliError {
 
 /// How the SQLSTATEs of the shared store's own refusals begin: their messages hold names alone, and their hints are the remedy.
 const OURS: &str = "RM";
+/// The SQLSTATE of a team that is not there, and of a login that is not in one.
+pub(super) const NOT_THERE: &str = "RM002";
 
 /// What is to be done about what a database says to who runs it, by its SQLSTATE.
 const REMEDIES: [(&str, &str); 4] = [
@@ -319,7 +200,8 @@ pub(super) fn said(error: tokio_postgres::Error) -> CliError {
     };
     let code = told.code().code();
     if code.starts_with(OURS) {
-        let refused = CliError::new(Kind::Failed, format!("the shared store refuses this: {}", told.message()));
+        let kind = if code == NOT_THERE { Kind::NotFound } else { Kind::Failed };
+        let refused = CliError::new(kind, format!("the shared store refuses this: {}", told.message()));
         return match told.hint() {
             Some(hint) => refused.with_hint(hint),
             None => refused,
@@ -337,67 +219,12 @@ pub(super) fn said(error: tokio_postgres::Error) -> CliError {
 
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
-
-    #[rstest]
-    #[case::none("postgres://ada@db/memory", "postgres://ada@db/memory", None)]
-    #[case::plain("postgres://ada:s3cret@db:5433/memory", "postgres://ada@db:5433/memory", Some("s3cret"))]
-    #[case::escaped("postgres://ada:a%40%2Fb@db/memory", "postgres://ada@db/memory", Some("a@/b"))]
-    #[case::with_an_at("postgres://ada:a@b@db/memory", "postgres://ada@db/memory", Some("a@b"))]
-    #[case::colons("postgres://ada:a:b@db/memory", "postgres://ada@db/memory", Some("a:b"))]
-    #[case::address("postgres://ada:x@[::1]:5432/memory", "postgres://ada@[::1]:5432/memory", Some("x"))]
-    #[case::no_user("postgres:///memory?host=/run/pg", "postgres:///memory?host=/run/pg", None)]
-    #[case::mail_behind("postgres://db/memory?user=a@b", "postgres://db/memory?user=a@b", None)]
-    fn a_password_is_taken_out_of_a_url(#[case] url: &str, #[case] expected: &str, #[case] password: Option<&str>) {
-        let (without, found) = without_password(url).unwrap();
-        assert_eq!((without.as_str(), found.as_deref()), (expected, password));
-    }
-
-    #[test]
-    fn what_is_no_url_or_wrongly_spelled_gives_none() {
-        for wrong in [
-            "",
-            "ada@db",
-            "postgres://ada:a%4@db/m",
-            "postgres://ada:a%zz@db/m",
-            "postgres://ada:%ff@db/m",
-        ] {
-            assert_eq!(without_password(wrong), None, "{wrong}");
-        }
-    }
-
-    #[rstest]
-    #[case("postgres://ada:s3cret@db/memory", true)]
-    #[case("postgresql://db/memory", true)]
-    #[case("/home/ada/url", false)]
-    #[case("url", false)]
-    fn a_url_is_told_from_a_file(#[case] text: &str, #[case] expected: bool) {
-        assert_eq!(is_url(Path::new(text)), expected);
-    }
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_does_not_answer_is_not_waited_for() {
         let asked = std::future::pending::<Result<(), tokio_postgres::Error>>();
         let error = in_time(asked).await.unwrap_err();
         assert!(error.message().contains("did not answer within 60 s"), "{error}");
-    }
-
-    #[test]
-    fn a_file_that_others_can_read_is_refused_and_no_password_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("url");
-        fs_err::write(&file, "# of the owner\npostgres://ada:s3cret@db/memory\n").unwrap();
-        fs_err::set_permissions(&file, system::permissions(0o644)).unwrap();
-        let error = read_url(&file).unwrap_err();
-        assert!(error.message().contains("mode 0644"), "{error}");
-        fs_err::set_permissions(&file, system::permissions(0o600)).unwrap();
-        let (address, password) = read_url(&file).unwrap();
-        assert_eq!(address.to_string(), "postgres://ada@db:5432/memory");
-        assert_eq!(password.as_deref(), Some("s3cret"));
-        fs_err::write(&file, "mysql://ada:s3cret@db/memory\n").unwrap();
-        let error = read_url(&file).unwrap_err().to_string();
-        assert!(error.contains("write postgres://") && !error.contains("s3cret"), "{error}");
     }
 }
