@@ -97,25 +97,26 @@ fn whole(named: &Path, home: &Path) -> Result<PathBuf, CliError> {
     })
 }
 
-/// What a server says of who calls it when no password came along.
-const NO_PASSWORD: &str = "password missing";
-
-/// What keeps the URL in `file` from being followed. The remedies that a member is told are about the settings.
+/// What keeps the URL in `file` from being followed. The remedies that a member is told are about the settings; how the server's
+/// certificate is judged, they say for who runs it, too.
 fn of_url(error: &ShareError, file: &Path) -> CliError {
     let shown = file.display();
+    let reached = format!("see that the server runs, and host and port of the URL in {shown}");
     match error {
-        ShareError::Refused(told) | ShareError::NoMember(told) => {
-            let what = told.split_once(": ").map_or(told.as_str(), |(what, _)| what);
-            CliError::new(Kind::Failed, what).with_hint(format!("see user, password, host and database of the URL in {shown}"))
+        ShareError::Refused(told) | ShareError::NoMember(told) => match told.split_once(": ") {
+            Some((_, remedy)) if remedy.contains("share.ca_file") || remedy.contains("share.tls") => share_error(error),
+            split => {
+                let what = split.map_or(told.as_str(), |(what, _)| what);
+                CliError::new(Kind::Failed, what)
+                    .with_hint(format!("see user, password, host and database of the URL in {shown}"))
+            }
+        },
+        ShareError::Unreachable(why) => {
+            let why = why.split_once("; ").map_or(why.as_str(), |(why, _)| why);
+            let what = format!("the server of the shared store can't be reached: {why}");
+            CliError::new(Kind::Failed, what).with_hint(reached)
         }
-        ShareError::Unreachable(why) if why.contains(NO_PASSWORD) => {
-            let what = format!("the server asks for a password, and the URL in {shown} holds none");
-            CliError::new(Kind::Failed, what).with_hint("write it there: postgres://user:password@host/database")
-        }
-        ShareError::Unreachable(_) | ShareError::Late(_) => {
-            let hint = format!("see that the server runs, and host and port of the URL in {shown}");
-            share_error(error).with_hint(hint)
-        }
+        ShareError::Late(_) => share_error(error).with_hint(reached),
         _ => share_error(error),
     }
 }
@@ -279,11 +280,19 @@ mod tests {
 
     #[rstest]
     #[case::password(ShareError::Refused("the server does not take the password: see share.password_file".to_owned()))]
-    #[case::none(ShareError::Unreachable("invalid configuration: password missing".to_owned()))]
-    #[case::away(ShareError::Unreachable("error connecting to server: Connection refused".to_owned()))]
+    #[case::none(ShareError::Refused("the server asks for a password, and none is set: name its file by share.password_file".to_owned()))]
+    #[case::away(ShareError::Unreachable("connection refused; are host and port in share.url right?".to_owned()))]
+    #[case::silent(ShareError::Late(std::time::Duration::from_secs(10)))]
     fn what_is_wrong_is_told_of_the_file_and_not_of_the_settings(#[case] error: ShareError) {
         let told = of_url(&error, Path::new("/home/ada/owner.url")).to_string();
         assert!(told.contains("/home/ada/owner.url") && !told.contains("share."), "{told}");
+    }
+
+    #[test]
+    fn how_a_certificate_is_judged_the_settings_say() {
+        let error = ShareError::Refused("nobody has signed the certificate: name the file of its CA by share.ca_file".to_owned());
+        let told = of_url(&error, Path::new("/home/ada/owner.url")).to_string();
+        assert!(told.contains("share.ca_file"), "{told}");
     }
 
     #[rstest]
