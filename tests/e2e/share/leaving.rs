@@ -1,10 +1,11 @@
-//! What leaves one memory leaves the others and the server: by `forget`, `exclude`, the list of what is allowed, `share forget`; and what
-//! does not travel: what one member forgets of another's.
+//! What leaves one memory leaves the others and the server: by `forget`, `exclude`, the list of what is allowed, `share forget`, `share leave`; and
+//! what does not travel: what one member forgets of another's.
 
 use remembrancer_tests::{Transcript, any_own_file_holds, eventually, sandbox};
 use rustix::process::Signal;
+use serde_json::json;
 
-use super::world::{Machine, Settings, Store};
+use super::world::{Machine, Settings, Store, said};
 use crate::PATIENCE;
 
 /// Words that a tokeniser leaves whole, and that nothing else holds.
@@ -290,4 +291,127 @@ fn all_of_mine_is_exported_and_taken_out_of_the_shared_store() {
     for word in [FIRST, SECOND] {
         assert!(!desk.remembers(word), "{word} came back by itself");
     }
+}
+
+#[test]
+fn a_key_that_names_nothing_takes_nothing_back_and_fails() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    let (laptop, desk) = pair(&store);
+    tell(&laptop, "a", FIRST);
+    let (_writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    desk.wait_for(FIRST);
+    let wrong = laptop
+        .sandbox
+        .run(&["share", "forget", "--yes", "--project", "github.com/acme/wrong"]);
+    assert_eq!(wrong.status.code(), Some(3), "{}", said(&wrong));
+    assert!(said(&wrong).contains("share projects"), "{}", said(&wrong));
+    assert_eq!(store.live(), 1);
+    let taken = laptop
+        .sandbox
+        .json(&["share", "forget", "--yes", "--project", "github.com/acme/*"]);
+    assert_eq!(taken["withdrawn"], 1, "a pattern names what is here: {taken}");
+    desk.wait_until_gone(FIRST);
+    let again = laptop
+        .sandbox
+        .json(&["share", "forget", "--yes", "--project", "github.com/acme/app"]);
+    assert_eq!(
+        again["withdrawn"], 0,
+        "there is such a project, and nothing is left of it: {again}"
+    );
+}
+
+#[test]
+fn who_leaves_takes_back_what_it_shared_and_keeps_nothing_of_the_others() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    let (laptop, desk) = pair(&store);
+    tell(&laptop, "a", FIRST);
+    tell(&desk, "b", SECOND);
+    let (writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    desk.wait_for(FIRST);
+    laptop.wait_for(SECOND);
+    // A vector that comes later is a change that waits for the end of the pause.
+    writes.embed_all();
+    laptop.wait_for_status(&["; 0 changes to be sent"]);
+    let asked = laptop.sandbox.run(&["share", "leave"]);
+    assert_eq!(asked.status.code(), Some(2), "there is nobody to ask: {}", said(&asked));
+    assert!(laptop.remembers(SECOND) && desk.remembers(FIRST), "nothing was left");
+
+    // Half of it is done where the server can't be reached.
+    let settings = store.settings("ada", "core", "laptop");
+    laptop.configure(&settings.clone().by_port(1));
+    let half = laptop.sandbox.run(&["share", "leave", "--yes"]);
+    assert_eq!(half.status.code(), Some(1), "{}", said(&half));
+    let told = said(&half);
+    assert!(
+        told.contains("1 episode of others") && told.contains("share leave` again"),
+        "{told}"
+    );
+    laptop.wait_until_gone(SECOND);
+    assert!(desk.remembers(FIRST), "nobody could take it back");
+
+    laptop.configure(&settings);
+    let told = laptop.sandbox.json(&["share", "leave", "--yes"]);
+    assert_eq!((&told["withdrawn"], &told["removed"]), (&json!(1), &json!(0)), "{told}");
+    desk.wait_until_gone(FIRST);
+    gone_from_the_server(&store, FIRST);
+    assert!(
+        laptop.remembers(FIRST) && desk.remembers(SECOND),
+        "what one wrote stays one's own"
+    );
+    laptop.transcript("c").topics(100..101);
+    tell(&desk, "d", THIRD);
+    store.wait_for_live(2);
+    assert!(
+        !laptop.remembers(THIRD) && !desk.remembers("case100"),
+        "nothing goes either way"
+    );
+    eventually("the machine to know that nothing of it is left there", PATIENCE, || {
+        (laptop.sandbox.json(&["share", "status"])["sharing"]["sent"] == 0).then_some(())
+    });
+
+    laptop.run(&["share", "resume"]);
+    desk.wait_for("case100");
+    laptop.wait_for(SECOND);
+    laptop.wait_for(THIRD);
+    assert!(!desk.remembers(FIRST), "what was taken back stays so");
+}
+
+#[test]
+fn a_team_that_was_not_left_is_named_until_it_is() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    let (laptop, desk) = pair(&store);
+    store.team("other", &["ada"]);
+    tell(&laptop, "a", FIRST);
+    let (writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    desk.wait_for(FIRST);
+    writes.stop(Signal::TERM);
+    laptop.configure(&store.settings("ada", "other", "laptop"));
+    let mismatch = laptop.sandbox.run(&["share", "leave", "--yes"]);
+    assert_eq!(
+        mismatch.status.code(),
+        Some(2),
+        "the memory shares with another team still: {}",
+        said(&mismatch)
+    );
+    let writes = laptop.sandbox.start();
+    let told = laptop.wait_for_status(&["still shared with core"]);
+    assert!(told.contains("share leave"), "{told}");
+    let checks = said(&laptop.sandbox.run(&["doctor"]));
+    assert!(checks.contains("still shared with core"), "{checks}");
+    writes.stop(Signal::TERM);
+
+    laptop.configure(&store.settings("ada", "core", "laptop"));
+    let _writes = laptop.sandbox.start();
+    eventually("the memory to share with it again", PATIENCE, || {
+        laptop
+            .sandbox
+            .run(&["share", "leave", "--yes"])
+            .status
+            .success()
+            .then_some(())
+    });
+    desk.wait_until_gone(FIRST);
+    let status = laptop.sandbox.json(&["share", "status"]);
+    let former = status["sharing"]["former"].to_string();
+    assert!(!former.contains("#core"), "{status}");
 }

@@ -1,10 +1,15 @@
 //! A server that takes a machine no more: of a newer schema, by a wrong password, since its member was removed. `share status` says so,
-//! prompts go on, and once it takes it again all is caught up.
+//! prompts go on, and once it takes it again all is caught up. And what is mistaken by who runs the server, or by the settings.
+
+use std::process::Output;
 
 use remembrancer_tests::{eventually, sandbox};
+use rustix::process::Signal;
+use serde_json::json;
+use url::Url;
 
 use super::faults::prompts_go_on;
-use super::world::{Machine, Store, private};
+use super::world::{APP, Machine, Store, private, said};
 use crate::PATIENCE;
 
 /// Two machines that have each other's first turn.
@@ -122,4 +127,171 @@ fn a_member_that_was_removed_is_told_so_and_one_that_is_taken_again_catches_up()
         (desk.sandbox.prompts() == laptop.sandbox.prompts()).then_some(())
     });
     assert_eq!(store.live(), 4);
+}
+
+/// The URL of who runs the server, for this database.
+fn owner_url(store: &Store) -> Url {
+    let mut url = Url::parse(&store.server().admin_url()).unwrap();
+    url.set_path(store.database());
+    url
+}
+
+/// Writes the URL into `owner.url` of the machine's home.
+fn keep(machine: &Machine, url: &Url) {
+    let file = machine.sandbox.home().join("owner.url");
+    fs_err::write(&file, format!("{url}\n")).unwrap();
+    private(&file);
+}
+
+/// Runs a command of who runs the server in the machine's home, the file of the URL named so by the environment.
+fn as_owner(machine: &Machine, named: &str, arguments: &[&str]) -> Output {
+    let mut command = machine.sandbox.command(arguments);
+    command
+        .env("REMEMBRANCER_SHARE_ADMIN_URL_FILE", named)
+        .current_dir(machine.sandbox.home());
+    command.output().unwrap()
+}
+
+#[test]
+fn what_who_runs_the_server_mistakes_is_told_of_the_file_of_the_url() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    store.team("core", &["ada"]);
+    let laptop = store.machine_of("ada", "core", "laptop");
+    let login = store.login("ada");
+    let url = owner_url(&store);
+    keep(&laptop, &url);
+    for named in ["~/owner.url", "owner.url"] {
+        let done = as_owner(&laptop, named, &["share", "add-member", &login, "--team", "core"]);
+        assert!(done.status.success(), "{named}: {}", said(&done));
+    }
+    let by_option = ["share", "add-member", &login, "--team", "core", "--url-file", "~/owner.url"];
+    let done = as_owner(&laptop, "elsewhere.url", &by_option);
+    assert!(done.status.success(), "the option goes before: {}", said(&done));
+    let gone = as_owner(&laptop, "elsewhere.url", &["share", "init"]);
+    assert_eq!(gone.status.code(), Some(2), "{}", said(&gone));
+    assert!(
+        said(&gone).contains("elsewhere.url"),
+        "a path from the working folder is not passed over: {}",
+        said(&gone)
+    );
+
+    let mut wrong = url.clone();
+    wrong.set_password(Some("not-the-one")).unwrap();
+    keep(&laptop, &wrong);
+    let refused = as_owner(&laptop, "owner.url", &["share", "init"]);
+    let told = said(&refused);
+    assert_eq!(refused.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains("owner.url") && !told.contains("share.") && !told.contains("not-the-one"),
+        "{told}"
+    );
+    keep(&laptop, &url);
+
+    let nobody = as_owner(
+        &laptop,
+        "owner.url",
+        &["share", "remove-member", "nobody_here", "--team", "core"],
+    );
+    assert_eq!(nobody.status.code(), Some(3), "{}", said(&nobody));
+    assert!(said(&nobody).contains("nobody_here"), "{}", said(&nobody));
+    let oneself = as_owner(
+        &laptop,
+        "owner.url",
+        &["share", "remove-member", url.username(), "--team", "core"],
+    );
+    assert_eq!(oneself.status.code(), Some(2), "{}", said(&oneself));
+    assert!(
+        said(&oneself).contains("yourself") && said(&oneself).contains("--yes"),
+        "{}",
+        said(&oneself)
+    );
+    let unnamable = as_owner(&laptop, "owner.url", &["share", "add-team", "a team"]);
+    assert_eq!(unnamable.status.code(), Some(2), "{}", said(&unnamable));
+}
+
+#[test]
+fn a_team_that_is_deleted_is_gone_from_the_server_and_its_members_are_told() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    let (laptop, desk) = sharing(&store);
+    let (_writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    desk.wait_for("case100");
+    laptop.wait_for("case110");
+    keep(&laptop, &owner_url(&store));
+    let asked = as_owner(&laptop, "owner.url", &["share", "remove-team", "core"]);
+    assert_eq!(asked.status.code(), Some(2), "there is nobody to ask: {}", said(&asked));
+    assert!(said(&asked).contains("2 episodes"), "{}", said(&asked));
+    assert_eq!(store.live(), 2, "nothing was deleted");
+    let gone = as_owner(&laptop, "owner.url", &["share", "remove-team", "wrong", "--yes"]);
+    assert_eq!(gone.status.code(), Some(3), "{}", said(&gone));
+
+    let done = store.command(&["share", "remove-team", "core", "--yes"]);
+    assert!(done.contains("2 episodes"), "{done}");
+    assert_eq!(store.live(), 0);
+    store.holds_none(&["case100", "case110"], "the team is gone");
+    laptop.wait_for_status(&["refused:"]);
+    prompts_go_on(&laptop);
+    assert!(laptop.remembers("case110"), "what was taken stays");
+}
+
+#[test]
+fn a_server_that_was_put_back_is_said_to_be_another_one() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    let (laptop, desk) = sharing(&store);
+    let (_writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    desk.wait_for("case100");
+    laptop.wait_for("case110");
+    let before = meta(&store, "epoch");
+    store.command(&["share", "restored"]);
+    assert_ne!(meta(&store, "epoch"), before);
+    laptop.transcript("second").topics(101..102);
+    desk.wait_for("case101");
+    eventually("both to have the same", PATIENCE, || {
+        (desk.sandbox.prompts() == laptop.sandbox.prompts()).then_some(())
+    });
+}
+
+#[test]
+fn patterns_that_name_nothing_are_warned_of_before_anything_is_set_up_and_after() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    store.team("core", &["ada"]);
+    let laptop = store.home();
+    laptop.transcript("a").topics(100..103);
+    let alone = laptop.sandbox.start();
+    alone.flush();
+    alone.stop(Signal::TERM);
+    let told = laptop.sandbox.json(&["share", "projects"]);
+    assert_eq!(told["set_up"], false);
+    let keys = told["projects"][0]["keys"].as_array().unwrap();
+    assert!(keys.contains(&json!(APP)), "{told}");
+    assert_eq!(
+        (&told["projects"][0]["episodes"], &told["projects"][0]["shared"]),
+        (&json!(3), &json!(false))
+    );
+    for command in ["pause", "resume", "leave"] {
+        let refused = laptop.sandbox.run(&["share", command]);
+        assert_eq!(refused.status.code(), Some(2), "{command}: {}", said(&refused));
+    }
+
+    let mut settings = store.settings("ada", "core", "laptop");
+    settings.projects.push("github.com/acme/wrong".to_owned());
+    laptop.configure(&settings);
+    let refused = laptop.sandbox.run(&["share", "pause"]);
+    assert_eq!(refused.status.code(), Some(2), "no daemon has read them: {}", said(&refused));
+    assert!(said(&refused).contains("start the daemon"), "{}", said(&refused));
+    let _shares = laptop.sandbox.start();
+    store.wait_for_live(3);
+    let status = laptop.sandbox.json(&["share", "status"]);
+    assert_eq!(status["unmatched_patterns"], json!(["github.com/acme/wrong"]));
+    assert_eq!(status["machine"], "laptop");
+    for arguments in [&["share", "status"][..], &["share", "projects"], &["doctor"]] {
+        let told = said(&laptop.sandbox.run(arguments));
+        assert!(
+            told.contains("github.com/acme/wrong") && told.contains("share projects"),
+            "{arguments:?}: {told}"
+        );
+    }
+    let shown = laptop.wait_for_status(&["contact:"]);
+    let id = status["sharing"]["machine"].as_str().unwrap();
+    assert!(shown.contains("this machine laptop") && !shown.contains(id), "{shown}");
+    assert_eq!(laptop.sandbox.json(&["share", "projects"])["projects"][0]["sent"], 3);
 }

@@ -19,7 +19,7 @@ use crate::share::ShareSettings;
 #[command(
     after_help = "Nothing more goes out and nothing more is taken, but that what you forget goes on being told while the settings name the team. \
 What you shared is taken back whichever machine of yours it came from, and stays in your memories; your other machines share with the team \
-until they leave it, too. Where the server can't be reached, do it again later. `remembrancer share resume` goes back on it."
+until they leave it, too. Where the server can't be reached, do it again later. `remembrancer share resume` goes back on it; what was taken back then stays so as after `share forget`."
 )]
 pub(super) struct LeaveArguments {
     /// Do not ask.
