@@ -29,11 +29,7 @@ const REWORDED: &str = "save our relational data automatically each evening";
 #[test]
 fn what_is_written_on_one_machine_is_recalled_on_another_in_time() {
     let Some(store) = Store::of(sandbox!(alone)) else { return };
-    store.team("core", &["ada", "bob"]);
-    let (laptop, desk) = (
-        store.machine_of("ada", "core", "laptop"),
-        store.machine_of("bob", "core", "desk"),
-    );
+    let (laptop, desk) = store.pair();
     desk.transcript("older").topics(100..103);
     let (writes, recalls) = (laptop.sandbox.start(), desk.sandbox.start());
     for daemon in [&writes, &recalls] {
@@ -45,8 +41,8 @@ fn what_is_written_on_one_machine_is_recalled_on_another_in_time() {
 
     // The newest of all, as what was just written is.
     laptop.transcript("live").on_day(28).turn(PROMPT, ANSWER);
-    let ((), by_words) = timed(|| desk.wait_to_recall(PROMPT, "seven copies"));
-    let ((), then) = timed(|| desk.wait_to_recall(REWORDED, "seven copies"));
+    let (_, by_words) = timed(|| desk.wait_to_recall(PROMPT, "seven copies"));
+    let (_, then) = timed(|| desk.wait_to_recall(REWORDED, "seven copies"));
     let by_meaning = by_words + then;
     eprintln!("from a line on one machine to its recollection on another: {by_words:?} by words, {by_meaning:?} by meaning");
     assert!(by_words <= IN_TIME, "{by_words:?} by words");
@@ -82,11 +78,7 @@ fn token() -> String {
 #[test]
 fn only_what_is_allowed_leaves_the_machine_and_that_redacted() {
     let Some(store) = Store::of(sandbox!()) else { return };
-    store.team("core", &["ada", "bob"]);
-    let (laptop, desk) = (
-        store.machine_of("ada", "core", "laptop"),
-        store.machine_of("bob", "core", "desk"),
-    );
+    let (laptop, desk) = store.pair();
     let app = laptop.repository("app");
     laptop.repository("payroll");
     let secret = token();
@@ -166,8 +158,7 @@ fn nothing_leaves_where_sharing_is_not_set_up_and_nothing_is_shared_by_default()
     let connections = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND usename = $2";
     let (database, login) = (store.database(), store.login("bob"));
     eventually("the connection of before to end", PATIENCE, || {
-        let row = store.client().query_one(connections, &[&database, &login]).unwrap();
-        (row.get::<_, i64>(0) == 0).then_some(())
+        (store.number(connections, &[&database, &login]) == 0).then_some(())
     });
     store.holds_none(&["case111"], "sharing is not set up");
 }
@@ -176,11 +167,7 @@ fn nothing_leaves_where_sharing_is_not_set_up_and_nothing_is_shared_by_default()
 fn a_machine_that_was_away_catches_up_by_pages() {
     const TURNS: u32 = 700;
     let Some(store) = Store::of(sandbox!()) else { return };
-    store.team("core", &["ada", "bob"]);
-    let (laptop, desk) = (
-        store.machine_of("ada", "core", "laptop"),
-        store.machine_of("bob", "core", "desk"),
-    );
+    let (laptop, desk) = store.pair();
     for session in 0..7 {
         let first = 1_000 + session * TURNS / 7;
         laptop.transcript(&format!("s{session}")).topics(first..first + TURNS / 7);
@@ -205,11 +192,7 @@ fn a_machine_that_was_away_catches_up_by_pages() {
 #[test]
 fn a_restored_backup_catches_up_and_brings_nothing_forgotten_back() {
     let Some(store) = Store::of(sandbox!()) else { return };
-    store.team("core", &["ada", "bob"]);
-    let (laptop, desk) = (
-        store.machine_of("ada", "core", "laptop"),
-        store.machine_of("bob", "core", "desk"),
-    );
+    let (laptop, desk) = store.pair();
     let mut transcript = laptop.transcript("live");
     transcript.topics(100..103);
     desk.transcript("own").topics(110..112);

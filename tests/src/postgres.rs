@@ -19,6 +19,10 @@ use remembrancer_schema::shared::SHARED_MIGRATIONS;
 use tempfile::TempDir;
 
 use crate::shared::skip;
+use crate::wait::within;
+use programs::Programs;
+
+mod programs;
 
 /// The types of what is copied into `incoming`, in the order of its columns (`COPY_INCOMING`).
 pub const INCOMING: [Type; 22] = [
@@ -45,10 +49,6 @@ pub const INCOMING: [Type; 22] = [
     Type::TEXT,
     Type::FLOAT4_ARRAY,
 ];
-use crate::wait::within;
-use programs::Programs;
-
-mod programs;
 
 /// The user that the server runs as where this process is root's, as which it refuses to run: `nobody`, of no group.
 const NOBODY: u32 = 65534;

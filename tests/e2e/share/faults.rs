@@ -4,12 +4,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use postgres::{Client, NoTls};
-use remembrancer_tests::cutting_proxy::{Answer, Cut, CutPoints, CuttingProxy};
+use remembrancer_tests::cutting_proxy::{Answer, Cut, CutPoints};
 use remembrancer_tests::faults::hooks::fire;
 use remembrancer_tests::postgres::Postgres;
 use remembrancer_tests::{DaemonProcess, Sandbox, Transcript, eventually, sandbox, timed, topic, within};
@@ -194,8 +193,7 @@ fn a_server_that_is_killed_in_a_push_or_stopped_for_a_while_is_caught_up_with() 
     pair.write(TURNS);
     let pushes = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND wait_event = 'PgSleep'";
     eventually("a push to be under way", PATIENCE, || {
-        let row = store.client().query_one(pushes, &[&store.database()]).unwrap();
-        (row.get::<_, i64>(0) > 0).then_some(())
+        (store.number(pushes, &[&store.database()]) > 0).then_some(())
     });
     pair.suffer(
         "server killed in a push, and started again",
@@ -272,15 +270,10 @@ fn a_server_that_is_full_or_read_only_is_waited_for() {
     drop(daemons);
 }
 
-/// A proxy before the server.
-fn proxy(store: &Store) -> CuttingProxy {
-    CuttingProxy::before(SocketAddr::from((Ipv4Addr::LOCALHOST, store.server().port()))).unwrap()
-}
-
 #[test]
 fn a_server_that_takes_connections_and_never_answers_is_given_up() {
     let Some(store) = Store::of(sandbox!()) else { return };
-    let proxy = proxy(&store);
+    let proxy = store.proxy();
     let [laptop, desk] = machines(&store, Some(proxy.address().port()));
     let (mut pair, daemons) = Pair::begin(&store, &laptop, &desk);
     eprintln!("{HEADER}");
@@ -303,7 +296,7 @@ fn a_server_that_takes_connections_and_never_answers_is_given_up() {
 #[test]
 fn a_slow_way_and_one_without_an_answer_cost_no_prompt() {
     let Some(store) = Store::of(sandbox!()) else { return };
-    let proxy = proxy(&store);
+    let proxy = store.proxy();
     let [laptop, desk] = machines(&store, Some(proxy.address().port()));
     let (mut pair, daemons) = Pair::begin(&store, &laptop, &desk);
     eprintln!("{HEADER}");
@@ -333,7 +326,7 @@ fn a_slow_way_and_one_without_an_answer_cost_no_prompt() {
 #[test]
 fn a_connection_that_is_cut_anywhere_loses_and_doubles_nothing() {
     let Some(store) = Store::of(sandbox!()) else { return };
-    let proxy = proxy(&store);
+    let proxy = store.proxy();
     let [laptop, desk] = machines(&store, Some(proxy.address().port()));
     let (mut pair, daemons) = Pair::begin(&store, &laptop, &desk);
     eprintln!("{HEADER}");

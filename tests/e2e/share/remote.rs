@@ -1,20 +1,18 @@
 //! Prompts that have the shared store searched: what nobody pulled is recalled, by the second prompt at the latest, goes when it is taken
 //! back, and is asked for by prompts of shared projects alone. A server that is slow or silent costs no prompt its time or its answer.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::Range;
 use std::time::Duration;
 
-use remembrancer_tests::cutting_proxy::{Answer, CuttingProxy};
-use remembrancer_tests::faults::hooks::fire;
-use remembrancer_tests::{eventually, sandbox, topic};
-use serde_json::Value;
+use remembrancer_tests::cutting_proxy::Answer;
+use remembrancer_tests::{eventually, sandbox};
 
 use super::world::{Machine, Settings, Store};
 use super::{ANSWER, PROMPT, REWORDED};
 use crate::PATIENCE;
 
-/// Prompts that are asked of a server that does not serve.
-const PROMPTS: u32 = 8;
+/// Topics that are asked for while the server does not serve.
+const OWN: Range<u32> = 100..108;
 
 /// Settings with which nothing but marks is pulled, and prompts have the server searched.
 fn remote(settings: Settings) -> Settings {
@@ -37,8 +35,7 @@ fn wait_until_ready(store: &Store, member: &str) {
         AND query LIKE '%remembrancer.search%'";
     let login = store.login(member);
     eventually("a connection that is ready to search", PATIENCE, || {
-        let row = store.client().query_one(ready, &[&store.database(), &login]).unwrap();
-        (row.get::<_, i64>(0) > 0).then_some(())
+        (store.number(ready, &[&store.database(), &login]) > 0).then_some(())
     });
 }
 
@@ -115,11 +112,8 @@ fn what_was_found_by_its_meaning_leaves_when_it_is_no_longer_shared() {
     writes.wait_for_model();
     recalls.wait_for_model();
     eventually("the vector to be there", PATIENCE, || {
-        let row = store
-            .client()
-            .query_one("SELECT count(*) FROM remembrancer.vectors", &[])
-            .unwrap();
-        (row.get::<_, i64>(0) == 1).then_some(())
+        let vectors = store.number("SELECT count(*) FROM remembrancer.vectors", &[]);
+        (vectors == 1).then_some(())
     });
     wait_until_ready(&store, "bob");
     eventually("it to be found by its meaning", PATIENCE, || {
@@ -134,22 +128,21 @@ fn what_was_found_by_its_meaning_leaves_when_it_is_no_longer_shared() {
 #[test]
 fn a_slow_or_silent_server_costs_no_prompt_its_answer() {
     let Some(store) = Store::of(sandbox!()) else { return };
-    let server = SocketAddr::from((Ipv4Addr::LOCALHOST, store.server().port()));
-    let proxy = CuttingProxy::before(server).unwrap();
+    let proxy = store.proxy();
     store.team("core", &["ada", "bob"]);
     let laptop = store.machine_of("ada", "core", "laptop");
     let settings = store.settings("bob", "core", "desk").by_port(proxy.address().port());
     let desk = store.machine(&remote(settings));
     laptop.transcript("live").turn(PROMPT, ANSWER);
-    desk.transcript("own").topics(100..100 + PROMPTS);
+    desk.transcript("own").topics(OWN);
     let daemons = [laptop.sandbox.start(), desk.sandbox.start()];
     daemons[1].flush();
-    store.wait_for_live(i64::from(PROMPTS) + 1);
+    store.wait_for_live(OWN.len() as i64 + 1);
     wait_until_ready(&store, "bob");
 
     let second = Duration::from_secs(1);
     proxy.delay(second, second);
-    answered_as_ever(&desk, "two seconds there and back");
+    desk.answers(OWN, "two seconds there and back");
     let [asked, late, absent] = searched(&desk);
     assert!(
         asked >= 1 && late >= 1 && absent >= 1,
@@ -161,29 +154,14 @@ fn a_slow_or_silent_server_costs_no_prompt_its_answer() {
     assert!(lacked["share-remote-absent"].as_u64() >= Some(1), "{lacked}");
 
     proxy.answer(Answer::Hang);
-    answered_as_ever(&desk, "a server that stops answering");
+    desk.answers(OWN, "a server that stops answering");
     proxy.answer(Answer::Refuse);
     proxy.cut_now();
-    answered_as_ever(&desk, "a server that is not there");
+    desk.answers(OWN, "a server that is not there");
     // Once it has rested it is asked again.
     proxy.answer(Answer::Carry);
     proxy.delay(Duration::ZERO, Duration::ZERO);
     desk.nudge();
     desk.wait_to_recall(PROMPT, "seven copies");
     drop(daemons);
-}
-
-/// Has prompts asked that this memory can answer: each is, and in its time.
-fn answered_as_ever(machine: &Machine, when: &str) {
-    let app = machine.sandbox.project("app");
-    for number in 0..PROMPTS {
-        let fired = fire(&machine.sandbox, &machine.session(), &app, &topic(100 + number).0);
-        assert!(fired.violations.is_empty(), "{when}: {:?}", fired.violations);
-        assert!(fired.spoke, "{when}: prompt {number} got no answer: {}", last(machine));
-    }
-}
-
-/// How the last prompt was answered.
-fn last(machine: &Machine) -> Value {
-    machine.sandbox.json(&["explain"])
 }

@@ -7,13 +7,9 @@ use super::world::Store;
 #[test]
 fn two_teams_on_one_server_do_not_see_each_other() {
     let Some(store) = Store::of(sandbox!()) else { return };
-    store.team("core", &["ada", "bob"]);
+    let (laptop, desk) = store.pair();
     store.team("rival", &["eve"]);
-    let (laptop, desk, spy) = (
-        store.machine_of("ada", "core", "laptop"),
-        store.machine_of("bob", "core", "desk"),
-        store.machine_of("eve", "rival", "spy"),
-    );
+    let spy = store.machine_of("eve", "rival", "spy");
     laptop.transcript("ours").topics(100..102);
     spy.transcript("theirs").topics(110..111);
     let (_writes, _recalls, spies) = (laptop.sandbox.start(), desk.sandbox.start(), spy.sandbox.start());

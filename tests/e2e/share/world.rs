@@ -2,14 +2,19 @@
 
 use std::cell::Cell;
 use std::io::Read;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use postgres::types::ToSql;
 use postgres::{Client, NoTls};
+use remembrancer_tests::cutting_proxy::CuttingProxy;
+use remembrancer_tests::faults::hooks::fire;
 use remembrancer_tests::postgres::Postgres;
-use remembrancer_tests::{HookOutput, Sandbox, Transcript, eventually, within};
+use remembrancer_tests::{HookOutput, Sandbox, Transcript, eventually, topic, within};
 use url::Url;
 
 use crate::PATIENCE;
@@ -75,6 +80,16 @@ impl Store {
         &self.server
     }
 
+    /// Where it listens.
+    pub(super) fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.server.port()))
+    }
+
+    /// A proxy before it.
+    pub(super) fn proxy(&self) -> CuttingProxy {
+        CuttingProxy::before(self.address()).unwrap()
+    }
+
     /// The database's name.
     pub(super) fn database(&self) -> &str {
         &self.database
@@ -95,6 +110,11 @@ impl Store {
     /// A connection as a member, for what no daemon would ask.
     pub(super) fn client_of(&self, member: &str) -> Client {
         Client::connect(&self.within(&self.server.login_url(&self.login(member))), NoTls).unwrap()
+    }
+
+    /// The number that a statement gives the server's administrator.
+    pub(super) fn number(&self, statement: &str, parameters: &[&(dyn ToSql + Sync)]) -> i64 {
+        self.client().query_one(statement, parameters).unwrap().get(0)
     }
 
     /// Runs an administrator's command, which must succeed. Returns what it printed.
@@ -136,6 +156,8 @@ impl Store {
             projects: vec![APP.to_owned()],
             machine: machine.to_owned(),
             more: String::new(),
+            server: None,
+            way: "tls = \"off\"\n".to_owned(),
         }
     }
 
@@ -161,6 +183,15 @@ impl Store {
         self.machine(&self.settings(member, team, machine))
     }
 
+    /// Two members of a team, `core`: Ada with a laptop, Bob with a desk.
+    pub(super) fn pair(&self) -> (Machine, Machine) {
+        self.team("core", &["ada", "bob"]);
+        (
+            self.machine_of("ada", "core", "laptop"),
+            self.machine_of("bob", "core", "desk"),
+        )
+    }
+
     /// Ends every connection to the database but the one that asks for that, as a restart of the server does.
     pub(super) fn disconnect_all(&self) {
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()";
@@ -169,10 +200,7 @@ impl Store {
 
     /// How many episodes the server has that are shared now.
     pub(super) fn live(&self) -> i64 {
-        let row = self
-            .client()
-            .query_one("SELECT count(*) FROM remembrancer.episodes WHERE kind = 0", &[]);
-        row.unwrap().get(0)
+        self.number("SELECT count(*) FROM remembrancer.episodes WHERE kind = 0", &[])
     }
 
     /// Waits until the server has so many.
@@ -216,27 +244,48 @@ pub(super) struct Settings {
     pub(super) machine: String,
     /// Further lines of the section.
     pub(super) more: String,
+    /// Lines in place of those of the URL and of the password's file.
+    pub(super) server: Option<String>,
+    /// Lines on how the way to the server is protected.
+    pub(super) way: String,
 }
 
 impl Settings {
     /// The same by another port, behind which a proxy stands.
-    pub(super) fn by_port(mut self, port: u16) -> Self {
+    pub(super) fn by_port(self, port: u16) -> Self {
+        self.at("127.0.0.1", port)
+    }
+
+    /// The same by another name of the server, and another port.
+    pub(super) fn at(mut self, host: &str, port: u16) -> Self {
         let mut url = Url::parse(&self.url).unwrap();
-        url.set_host(Some("127.0.0.1")).unwrap();
+        url.set_host(Some(host)).unwrap();
         url.set_port(Some(port)).unwrap();
         self.url = url.to_string();
         self
     }
 
+    /// The same with these lines in place of those of the URL and of the password's file.
+    pub(super) fn by(mut self, server: &str) -> Self {
+        self.server = Some(server.to_owned());
+        self
+    }
+
+    /// The same, the way encrypted and verified, as it is where nothing is said: by the authorities of a file, or by the system's.
+    pub(super) fn verified_by(mut self, authorities: Option<&Path>) -> Self {
+        let line = |file: &Path| format!("ca_file = \"{}\"\n", file.display());
+        self.way = authorities.map(line).unwrap_or_default();
+        self
+    }
+
     fn text(&self) -> String {
+        let server = self.server.clone().unwrap_or_else(|| {
+            let file = self.password_file.display();
+            format!("url = {:?}\npassword_file = \"{file}\"\n", self.url)
+        });
         format!(
-            "[share]\nurl = {:?}\npassword_file = \"{}\"\nteam = {:?}\nprojects = {:?}\nmachine = {:?}\ntls = \"off\"\n{}",
-            self.url,
-            self.password_file.display(),
-            self.team,
-            self.projects,
-            self.machine,
-            self.more
+            "[share]\n{server}team = {:?}\nprojects = {:?}\nmachine = {:?}\n{}{}",
+            self.team, self.projects, self.machine, self.way, self.more
         )
     }
 }
@@ -280,11 +329,27 @@ impl Machine {
         format!("asks-{}", self.asked.get())
     }
 
-    /// Asks by the hook, again and again, until what it says holds `words`.
-    pub(super) fn wait_to_recall(&self, prompt: &str, words: &str) {
+    /// Asks by the hook, again and again, until what it says holds `words`. Returns all that it says then.
+    pub(super) fn wait_to_recall(&self, prompt: &str, words: &str) -> String {
         eventually(&format!("{words} to be recalled"), PATIENCE, || {
-            self.hook(prompt).context().contains(words).then_some(())
-        });
+            let context = self.hook(prompt).context();
+            context.contains(words).then_some(context)
+        })
+    }
+
+    /// Has prompts asked of these topics, which this memory has: each is answered, and in its time.
+    pub(super) fn answers(&self, topics: Range<u32>, when: &str) {
+        let app = self.sandbox.project("app");
+        for number in topics {
+            let fired = fire(&self.sandbox, &self.session(), &app, &topic(number).0);
+            assert!(fired.violations.is_empty(), "{when}: {:?}", fired.violations);
+            let explained = || self.sandbox.json(&["explain"]);
+            assert!(
+                fired.spoke,
+                "{when}: the prompt of topic {number} got no answer: {}",
+                explained()
+            );
+        }
     }
 
     /// Whether a prompt or an answer that is remembered here holds `words`.
