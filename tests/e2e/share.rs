@@ -1,6 +1,8 @@
 //! Several machines that share by one server: the real daemons, each in a home of its own, and a real PostgreSQL with pgvector. Where
 //! there is none, the engine prints why and these tests pass.
 
+mod encrypted;
+mod encrypting;
 mod faults;
 mod leaving;
 mod refused;
