@@ -10,6 +10,7 @@ mod refused;
 mod remote;
 mod sealed;
 mod teams;
+mod whose;
 mod world;
 
 use std::time::Duration;
