@@ -124,6 +124,7 @@ fn every_member_that_is_printed_is_documented() {
         run("timeline", &["timeline", "--limit", "2"]);
         run("sessions", &["sessions"]);
         run("share-status", &["share", "status"]);
+        run("share-projects", &["share", "projects"]);
         run("last", &["last"]);
         run("explanations", &["explain", "--list"]);
         for how in ["mute", "boost"] {

@@ -173,6 +173,7 @@ fn request(text: &str, dice: &mut Dice) -> Request {
                 Request::Resume,
                 Request::PauseSharing,
                 Request::ResumeSharing,
+                Request::ShareLeave,
                 Request::Ping,
                 Request::LastAnswer { session: None },
                 Request::Mend {
