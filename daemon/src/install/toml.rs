@@ -198,11 +198,11 @@ fn value(field: Field) -> Item {
 
 /// Adds a table to a list, however it is written; `None` where it is none.
 fn append(list: &mut Item, mut table: Table) -> Option<()> {
-    let last = last_position(list);
+    let bottom = last_position(list);
     match list {
         Item::ArrayOfTables(tables) => {
-            // What is written below it belongs to the last table of the list: all that is the ones' before it stands above.
-            table.set_position(last);
+            // What stands below it in the text belongs to it: all that is of those before it stands above.
+            table.set_position(bottom);
             tables.push(table);
         }
         Item::Value(Value::Array(values)) => values.push(table.into_inline_table()),

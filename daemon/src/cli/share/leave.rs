@@ -3,7 +3,6 @@
 
 use clap::Args;
 use remembrancer_schema::ShareState;
-use serde_json::json;
 
 use super::forget::take_back;
 use super::server::{Member, Network};

@@ -291,8 +291,8 @@ mod tests {
     use super::*;
     use crate::mcp::arguments::Arguments;
 
-    fn selected(shared: Value, sharer: Value) -> Selected {
-        let turn = json!({"id": "2b3c49c9", "date": "2026-03-02", "project": null, "asked": "Why?", "shared_by": sharer});
+    fn selected(shared: Value, member: Value) -> Selected {
+        let turn = json!({"id": "2b3c49c9", "date": "2026-03-02", "project": null, "asked": "Why?", "shared_by": member});
         Selected {
             selection: Selection {
                 arguments: Arguments::default().without("confirm"),
