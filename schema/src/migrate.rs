@@ -45,6 +45,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     "0017_explanations",
     "0018_turns_by_time",
     "0019_shared",
+    "0020_share_marks",
 ];
 
 /// The version that this crate reads and writes.

@@ -23,8 +23,8 @@ pub use read::{
     Showing, SourceProblem, SourceRow, Space, StoreStats, StoredEpisode,
 };
 pub use share::{
-    Adopted, Applied, FoundEpisode, FoundPage, OwnEpisode, PulledChange, PulledPage, SentPage, ShareOrigin, SharePlace,
-    ShareSetup, ShareState, SharedEpisode, ToPush,
+    Adopted, Applied, FormerTeam, FoundEpisode, FoundPage, OwnEpisode, ProjectToShare, PulledChange, PulledPage, SentPage,
+    ShareOrigin, SharePlace, ShareSetup, ShareState, SharedEpisode, ToPush,
 };
 pub use steering::{
     BOOSTED, EVERYWHERE_KEY, Fact, ImportOutcome, PINNED, ProjectNames, REMEMBERED_SESSION, Remembered, Steered, SteeredTurn,

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use super::Faults;
 
 /// A kind of contradiction, and the rows that are one.
-const CHECKS: [(&str, &str); 6] = [
+const CHECKS: [(&str, &str); 7] = [
     (
         "a pulled episode has no mark of whose it is",
         "SELECT id FROM episodes WHERE generation = -2 AND id NOT IN (SELECT episode_id FROM shared_episodes)",
@@ -31,6 +31,10 @@ const CHECKS: [(&str, &str); 6] = [
     (
         "a change waits to be told, and nothing is shared",
         "SELECT change FROM share_outbox WHERE NOT EXISTS (SELECT 1 FROM share_target WHERE active = 1)",
+    ),
+    (
+        "an episode waits twice to be told of",
+        "SELECT max(change) FROM share_outbox GROUP BY uid HAVING count(*) > 1",
     ),
 ];
 

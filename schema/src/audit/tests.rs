@@ -69,6 +69,12 @@ fn each_contradiction_is_found() {
             "INSERT INTO share_outbox (uid, turn_uid) SELECT uid, turn_uid FROM episodes WHERE id = 1",
             "sharing: a change waits to be told, and nothing is shared: 1",
         ),
+        (
+            "INSERT INTO share_target (id, active, team_key, allowed) VALUES (1, 1, 'team', '[]');
+             INSERT INTO share_outbox (uid, turn_uid) SELECT uid, turn_uid FROM episodes WHERE id = 1;
+             INSERT INTO share_outbox (uid, turn_uid) SELECT uid, turn_uid FROM episodes WHERE id = 1",
+            "sharing: an episode waits twice to be told of: 2",
+        ),
         ("DELETE FROM episodes_fts WHERE rowid = 3", "index: no row for episode 3"),
         (
             "UPDATE episodes SET hidden = 1, embedding = NULL, embedding_model = NULL WHERE id = 3",

@@ -40,6 +40,7 @@ fn migration_files_are_pinned() {
     0017_explanations db93ebbc0e11b88f
     0018_turns_by_time ddcc69b1842b7a04
     0019_shared 90d75d6e7fbe8376
+    0020_share_marks 1209474b6112b1ed
     ");
 }
 
@@ -62,7 +63,7 @@ fn database_at(folder: &TempDir, version: usize) -> (Connection, PathBuf) {
 fn populate(db: &Connection, version: usize) {
     let hash = [9_u8; 32];
     let no_table = || Ok(());
-    let rows: [&dyn Fn() -> rusqlite::Result<()>; 19] = [
+    let rows: [&dyn Fn() -> rusqlite::Result<()>; 20] = [
         &|| {
             set_meta(db, "schema_version", &version.to_string())?;
             db.execute_batch(
@@ -134,6 +135,13 @@ fn populate(db: &Connection, version: usize) {
         &|| db.execute_batch("INSERT INTO recollection_traces VALUES (1, '{}')"),
         &no_table,
         &|| share_something(db),
+        &|| {
+            db.execute(
+                "INSERT INTO share_former VALUES ('db.example.org/other', ?1, ?1)",
+                [[1_u8; 16]],
+            )?;
+            db.execute_batch("INSERT INTO share_server VALUES (1, 1, 'm', 'first', NULL)")
+        },
     ];
     rows.iter().take(version).for_each(|fill| fill().expect("fills"));
 }
@@ -228,6 +236,7 @@ fn the_latest_schema_has_these_objects() {
     index idx_session_shown_episode
     index idx_sessions_external_id
     index idx_sessions_project
+    index idx_share_outbox_uid
     index idx_share_outbox_urgent
     index idx_share_pushed_turn
     index idx_shared_keys_project
@@ -254,9 +263,11 @@ fn the_latest_schema_has_these_objects() {
     table session_shown
     table sessions
     table share_forgotten
+    table share_former
     table share_machines
     table share_outbox
     table share_pushed
+    table share_server
     table share_target
     table share_turns
     table shared_episodes
@@ -423,6 +434,33 @@ fn a_migration_that_goes_on_after_an_older_program_was_at_work_copies_that_too()
 fn the_seeds_index_is_migration_eight_as_written() {
     let written = "CREATE INDEX IF NOT EXISTS idx_episodes_accessed_at ON episodes(accessed_at DESC) WHERE embedding IS NOT NULL";
     assert!(MIGRATIONS[7].sql.contains(written));
+}
+
+#[test]
+fn numbers_of_what_waits_to_be_told_go_on_from_where_they_were() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut db, path) = database_at(&folder, 19);
+    for number in 1..=4_u8 {
+        db.execute(
+            "INSERT INTO share_outbox (uid, turn_uid, urgent) VALUES (?1, ?1, ?2)",
+            params![[number; 16], number % 2],
+        )
+        .expect("stores");
+    }
+    // The last numbers were given, and are not given again.
+    db.execute("DELETE FROM share_outbox WHERE change > 2", []).expect("removes");
+    migrate(&mut db, &path, &mut never).expect("migrates");
+    db.execute("INSERT INTO share_outbox (uid, turn_uid) VALUES (?1, ?1)", [[9_u8; 16]])
+        .expect("stores");
+    let mut statement = db
+        .prepare("SELECT change, urgent FROM share_outbox ORDER BY change")
+        .expect("prepares");
+    let rows: Vec<(i64, bool)> = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .expect("reads")
+        .map(|row| row.expect("is a row"))
+        .collect();
+    assert_eq!(rows, [(1, true), (2, false), (5, false)]);
 }
 
 #[test]

@@ -12,22 +12,25 @@ use super::episodes::by_ids;
 use super::steering::project_keys;
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, EpisodeUid, ProjectId, TurnUid};
-use crate::rows::{OwnEpisode, ShareOrigin, SharePlace, ShareState, SharedEpisode, ToPush};
+use crate::rows::{FormerTeam, OwnEpisode, ShareOrigin, SharePlace, ShareState, SharedEpisode, ToPush};
 use crate::vector_code::from_bytes;
 use crate::write::parse_facets;
 
 mod allowed;
+mod projects;
 
 use allowed::may_be_shared;
 pub(crate) use allowed::{allowed_projects, may_be_told};
 
-/// Entries of the outbox with what is true of each now: whether its turn is forgotten and that may be told, what is to be seen of it,
-/// whether it is kept out, and whether the shared store may have it (1 under this name, 2 under another).
+/// Entries of the outbox with what is true of each now: whether its turn is forgotten and that may be told (of what is not told as a rule,
+/// where the shared store may have it), what is to be seen of it, whether it is kept out, and whether the shared store may have it (1 under this name, 2 under another).
 macro_rules! entries {
     () => {
         "SELECT change, uid, turn_uid,
             EXISTS (SELECT 1 FROM tombstones WHERE tombstones.uid = share_outbox.turn_uid)
-                AND NOT EXISTS (SELECT 1 FROM share_turns WHERE share_turns.turn_uid = share_outbox.turn_uid AND what = 'untold')
+                AND (NOT EXISTS (SELECT 1 FROM share_turns
+                        WHERE share_turns.turn_uid = share_outbox.turn_uid AND what = 'untold')
+                    OR EXISTS (SELECT 1 FROM share_pushed WHERE share_pushed.turn_uid = share_outbox.turn_uid))
                 AS forgotten,
             (SELECT id FROM episodes WHERE episodes.uid = share_outbox.uid AND generation <> -2 AND hidden = 0
                 AND project_id IN (SELECT value FROM json_each(:projects))) AS live,
@@ -62,13 +65,15 @@ const HERE: &str = "SELECT id FROM episodes LEFT JOIN shared_episodes ON episode
     WHERE uid = :uid AND hidden = 0 AND (generation <> -2 OR seq >= :seq)";
 /// The state of what the shared store has by a name that this memory had before: nobody but who withdraws everywhere reaches it.
 const BY_FORMER_NAME: i64 = 2;
-const TARGET: &str = "SELECT active, team_key, machine, allowed, member, member_login, cursor, head, paused FROM share_target";
+const TARGET: &str = "SELECT active, team_key, machine, allowed, member, member_login, cursor, head, paused,
+        coalesce(put_out, 0), unknown_model FROM share_target LEFT JOIN share_server ON share_server.id = share_target.id";
 const ORIGIN: &str = "SELECT episode_id, member, member_login, machine, machine_name FROM shared_episodes
     WHERE ?1 IS NULL AND episode_id IN ";
 const BY_ORIGIN: &str = "SELECT member, member_login, machine, machine_name, count(*) FROM shared_episodes
     GROUP BY member, member_login, machine, machine_name ORDER BY member_login, machine_name, machine";
 const PUSHED_BY_PROJECT: &str = "SELECT coalesce(name, ''), count(*) FROM share_pushed
     LEFT JOIN projects ON projects.id = project_id WHERE state > 0 GROUP BY project_id";
+const FORMER: &str = "SELECT team_key, count(*) FROM share_former GROUP BY team_key ORDER BY team_key";
 const PULLED_BY_PROJECT: &str = "SELECT coalesce(name, ''), count(*) FROM shared_episodes
     JOIN episodes ON episodes.id = episode_id LEFT JOIN projects ON projects.id = project_id GROUP BY project_id";
 
@@ -176,7 +181,6 @@ fn next_to_push(db: &Connection, most: usize, only_removals: bool) -> rusqlite::
         let (change, uid, turn): (i64, EpisodeUid, TurnUid) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let (forgotten, live): (bool, Option<EpisodeId>) = (row.get(3)?, row.get(4)?);
         let (kept_out, pushed): (bool, i64) = (row.get(5)?, row.get(6)?);
-        next.through = next.through.max(change);
         next.entries.push((change, uid));
         if forgotten {
             if !next.forget.contains(&turn) {
@@ -295,6 +299,8 @@ pub(crate) fn share_state(db: &Connection) -> rusqlite::Result<Option<ShareState
             cursor: row.get(6)?,
             head: row.get(7)?,
             paused: row.get(8)?,
+            is_put_out: row.get(9)?,
+            unknown_model: row.get(10)?,
             ..ShareState::default()
         })
     };
@@ -305,6 +311,15 @@ pub(crate) fn share_state(db: &Connection) -> rusqlite::Result<Option<ShareState
     state.pushed = count(db, "SELECT count(*) FROM share_pushed WHERE state > 0")?;
     state.pulled = count(db, "SELECT count(*) FROM shared_episodes")?;
     state.by_project = by_project(db)?;
+    state.former = db
+        .prepare_cached(FORMER)?
+        .query_map([], |row| {
+            Ok(FormerTeam {
+                team_key: row.get(0)?,
+                pushed: row.get::<_, i64>(1)? as u64,
+            })
+        })?
+        .collect::<Result<_, _>>()?;
     state.by_origin = db
         .prepare_cached(BY_ORIGIN)?
         .query_map([], |row| Ok((origin(row, 0)?, row.get::<_, i64>(4)? as u64)))?

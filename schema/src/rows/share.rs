@@ -81,6 +81,8 @@ pub enum PulledChange {
         uid: EpisodeUid,
         /// Whose it was.
         member: i32,
+        /// The machine that shared it and does no more; 16 zero bytes where it was taken back from all machines of the member.
+        machine: [u8; 16],
     },
     /// A turn was forgotten for good.
     Forgotten {
@@ -150,12 +152,8 @@ pub struct Applied {
     pub stored: Vec<EpisodeId>,
     /// Pulled episodes whose texts became others: their codes are stale.
     pub replaced: Vec<EpisodeId>,
-    /// Of both, those that brought a vector of the current model, and have a code now; the others wait in the backlog.
-    pub embedded: Vec<EpisodeId>,
     /// Episodes that went: what memory holds of them is to be dropped.
     pub removed: Vec<EpisodeId>,
-    /// Changes that changed nothing here: one's own, known, kept out, forgotten or retired here, or passed over while sharing is paused.
-    pub ignored: u64,
     /// Turns that another machine of one's own had forgotten, and are forgotten here now.
     pub forgotten_own: Vec<TurnUid>,
     /// The projects of which something was stored or removed, each once.
@@ -165,7 +163,8 @@ pub struct Applied {
     /// Whether the page was left alone: it was asked from another place than pulling has come to, something was sent since, or nothing is
     /// shared any more.
     pub stale: bool,
-    /// Whether bytes of what was forgotten may be left on the disk: [`crate::Writer::finish_forgetting`] has to run again.
+    /// Whether bytes of what was forgotten may be left on the disk, by this page or by one before it, and [`crate::Writer::finish_forgetting`]
+    /// is to run now: it takes as long for one turn as for thousands, so that only the last page says so.
     pub unscrubbed: bool,
 }
 
@@ -183,8 +182,6 @@ pub struct OwnEpisode {
 /// The next of what the shared store has to know.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToPush {
-    /// The latest change that was looked at; 0 where there is none. What is to leave comes before its turn.
-    pub through: i64,
     /// Episodes to push.
     pub live: Vec<OwnEpisode>,
     /// Episodes to withdraw as far as it is this machine that shares them.
@@ -272,6 +269,37 @@ pub struct ShareState {
     pub by_project: Vec<(String, u64, u64)>,
     /// How much came from whom.
     pub by_origin: Vec<(ShareOrigin, u64)>,
+    /// Whether the shared store lets this member in no more, as far as it last said.
+    pub is_put_out: bool,
+    /// The model whose vectors the shared store does not take, as far as it last said.
+    pub unknown_model: Option<String>,
+    /// Teams that the settings named before, at whose shared stores something of this memory is still: it is told again, and what is to
+    /// leave leaves, once such a team is named again.
+    pub former: Vec<FormerTeam>,
     /// Pulled episodes that went with the call that gave this: what memory holds of them is to be dropped.
     pub removed: Vec<EpisodeId>,
+}
+
+/// A team that the settings named before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FormerTeam {
+    /// The team, as [`ShareSetup::team_key`] named it.
+    pub team_key: String,
+    /// Episodes of this memory that its shared store may have.
+    pub pushed: u64,
+}
+
+/// A project, by what decides whether it is shared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProjectToShare {
+    /// Its name.
+    pub name: String,
+    /// Its keys as a pattern matches them, the most telling first: without their kind, paths among them.
+    pub keys: Vec<String>,
+    /// Whether the patterns allow it.
+    pub allowed: bool,
+    /// Episodes of one's own that are to be seen.
+    pub episodes: u64,
+    /// Those that the shared store may have.
+    pub pushed: u64,
 }

@@ -93,6 +93,12 @@ pub(super) fn is_passed(db: &Connection, turn: TurnUid) -> rusqlite::Result<bool
         .exists([turn])
 }
 
+/// Whether a turn was forgotten of which the shared store hears only where it has it.
+pub(super) fn is_untold(db: &Connection, turn: TurnUid) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM share_turns WHERE turn_uid = :turn AND what = 'untold'")?
+        .exists([turn])
+}
+
 /// Whether the user forgot a turn.
 pub(super) fn is_forgotten(db: &Connection, turn: TurnUid) -> rusqlite::Result<bool> {
     db.prepare_cached("SELECT 1 FROM tombstones WHERE uid = :turn")?

@@ -1,7 +1,7 @@
 //! Sharing with other memories: with whom, what goes out, what came in. In go settings, pages and what the shared store said of them;
 //! out go rows.
 //!
-//! What is pushed follows from what is true, not from what happened: the outbox, which triggers fill (migration 0019), names what may
+//! What is pushed follows from what is true, not from what happened: the outbox, which triggers fill (migration 0020), names what may
 //! have changed, and an entry goes only once the shared store has committed what was true, and nothing has touched it meanwhile. That
 //! an episode may be at the shared store is noted before it is sent, so that it is withdrawn whatever became of the answer.
 
@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 
 use super::Writer;
 use crate::error::QueryError;
-use crate::ids::{EpisodeId, EpisodeUid};
+use crate::ids::{EpisodeId, EpisodeUid, TurnUid};
 use crate::query::share::{allowed_projects, parse_globs, share_state};
 use crate::rows::{SentPage, ShareSetup, ShareState, ToPush};
 
@@ -19,6 +19,7 @@ mod adopt;
 mod copies;
 mod former;
 mod pull;
+mod server;
 
 pub(super) use copies::{give_way, remove_of_turn};
 pub(crate) use former::FormerSharing;
@@ -34,8 +35,9 @@ struct Target {
 
 impl Writer {
     /// Shares with a team from now on, or (`None`) with nobody. `new_machine`, fresh random bytes, is what this memory is called there
-    /// if it has no name yet. Another team begins anew, and what was pulled from the one before goes; where what may be shared has
-    /// changed, all of it is looked at again. To call it again with the same changes nothing.
+    /// if it has no name yet. Another team begins anew, and what was pulled from the one before goes; what is at its shared store stays
+    /// known, and is looked at again once it is the team again ([`ShareState::former`]). Where what may be shared has changed, all of it
+    /// is looked at again. To call it again with the same changes nothing.
     ///
     /// # Errors
     /// What SQLite reports.
@@ -121,6 +123,7 @@ impl Writer {
     pub fn begin_again(&mut self) -> Result<Vec<EpisodeId>, QueryError> {
         self.within("begin anew with the shared store", |db| {
             let removed = copies::remove_all(db)?;
+            server::take_epoch(db)?;
             // What was asked for before says nothing of it either.
             db.execute("UPDATE share_target SET head = 0, sent = sent + 1", [])?;
             db.execute("UPDATE share_pushed SET state = 1 WHERE state = 0", [])?;
@@ -138,15 +141,16 @@ impl Writer {
         self.within("look again at what is shared", |db| enqueue(db))
     }
 
-    /// Stops sharing and drops all that came of it here: pulled episodes, what waits, what is known of the shared store. Gives the
-    /// episodes that went. What was pushed stays there until it is withdrawn.
+    /// Leaves what is shared: contents rest both ways, as in a pause, and what others shared goes. Gives the episodes that went. What this
+    /// memory shared stays there, and known here, so that what is withdrawn and forgotten travels on. To go on from the pause
+    /// ([`Writer::pause_sharing`]) takes all of it again.
     ///
     /// # Errors
     /// What SQLite reports.
-    pub fn unshare(&mut self) -> Result<Vec<EpisodeId>, QueryError> {
-        self.within("drop what was shared", |db| {
-            stop(db)?;
-            leave_team(db)
+    pub fn leave_sharing(&mut self) -> Result<Vec<EpisodeId>, QueryError> {
+        self.within("leave what is shared", |db| {
+            db.execute("UPDATE share_target SET paused = 1, held = 0", [])?;
+            copies::remove_all(db)
         })
     }
 
@@ -270,6 +274,7 @@ fn begin(db: &Connection, setup: &ShareSetup, new_machine: [u8; 16]) -> rusqlite
              machine = coalesce(machine, excluded.machine), allowed = excluded.allowed",
     )?
     .execute(named_params! {":team": setup.team_key, ":machine": new_machine, ":allowed": allowed})?;
+    take_up(db, &setup.team_key)?;
     enqueue(db)?;
     Ok(removed)
 }
@@ -280,16 +285,43 @@ fn stop(db: &Connection) -> rusqlite::Result<()> {
     db.execute("DELETE FROM share_outbox", []).map(drop)
 }
 
-/// Drops all that is about the team; gives the pulled episodes that went.
+/// Drops all that is about the team but what its shared store may have of this memory, which is kept by the team; gives the pulled
+/// episodes that went.
 fn leave_team(db: &Connection) -> rusqlite::Result<Vec<EpisodeId>> {
     let removed = copies::remove_all(db)?;
-    for table in ["share_outbox", "share_pushed", "share_forgotten", "shared_keys"] {
+    db.execute(
+        "INSERT OR IGNORE INTO share_former (team_key, uid, turn_uid)
+         SELECT team_key, uid, turn_uid FROM share_pushed, share_target WHERE state > 0",
+        [],
+    )?;
+    for table in [
+        "share_outbox",
+        "share_pushed",
+        "share_forgotten",
+        "shared_keys",
+        "share_server",
+    ] {
         db.execute(&format!("DELETE FROM {table}"), [])?;
     }
     db.execute("DELETE FROM share_turns WHERE what = 'passed'", [])?;
     db.execute("UPDATE share_target SET member = NULL, member_login = NULL, head = 0", [])?;
     pull_again(db)?;
     Ok(removed)
+}
+
+/// Takes up again what the shared store may have of this memory for a team that was left before: as by a name that the memory had
+/// before, so that what is to be shared no more leaves, whichever machine brought it last.
+fn take_up(db: &Connection, team_key: &str) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO share_pushed (uid, turn_uid, project_id, state)
+         SELECT uid, turn_uid, (SELECT project_id FROM episodes WHERE episodes.uid = share_former.uid AND generation <> -2), 2
+         FROM share_former WHERE team_key = :team
+         ON CONFLICT (uid) DO UPDATE SET state = 2",
+    )?
+    .execute(named_params! {":team": team_key})?;
+    db.prepare_cached("DELETE FROM share_former WHERE team_key = :team")?
+        .execute(named_params! {":team": team_key})
+        .map(drop)
 }
 
 /// Has all changes of the shared store be asked for once more: something that was passed over may be wanted now.
@@ -299,33 +331,50 @@ pub(super) fn pull_again(db: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Fills the outbox with all that may have to be told: what was forgotten, what the shared store may have, what is allowed, the newest
-/// first. What is to leave is urgent.
+/// first. What is to leave is urgent, and what was urgent stays so.
 fn enqueue(db: &Connection) -> rusqlite::Result<()> {
     let Some(target) = target(db)?.filter(|target| target.active) else {
         return Ok(());
     };
     let projects = allowed_projects(db, &parse_globs(&target.allowed)?)?;
-    db.execute("DELETE FROM share_outbox", [])?;
+    let last: i64 = db.query_row("SELECT coalesce(max(change), 0) FROM share_outbox", [], |row| row.get(0))?;
+    // What is not told as a rule is told where it was shared: the shared store has it.
     db.execute(
         "INSERT INTO share_outbox (uid, turn_uid, urgent) SELECT uid, uid, 1 FROM tombstones
-         WHERE uid NOT IN (SELECT turn_uid FROM share_turns WHERE what = 'untold') ORDER BY created_at, uid",
+         WHERE uid NOT IN (SELECT turn_uid FROM share_turns WHERE what = 'untold') OR uid IN (SELECT turn_uid FROM share_pushed)
+         ORDER BY created_at, uid",
         [],
     )?;
     db.execute(
         "INSERT INTO share_outbox (uid, turn_uid, urgent)
          SELECT uid, turn_uid, NOT EXISTS (SELECT 1 FROM episodes WHERE episodes.uid = share_pushed.uid AND generation <> -2
                  AND hidden = 0 AND project_id IN (SELECT value FROM json_each(:projects)))
-         FROM share_pushed WHERE state > 0 AND NOT EXISTS (SELECT 1 FROM share_outbox WHERE share_outbox.uid = share_pushed.uid)",
+             OR EXISTS (SELECT 1 FROM share_outbox AS before WHERE before.uid = share_pushed.uid AND urgent = 1)
+         FROM share_pushed WHERE state > 0",
         named_params! {":projects": projects},
     )?;
     db.execute(
-        "INSERT INTO share_outbox (uid, turn_uid) SELECT uid, turn_uid FROM episodes
+        "INSERT INTO share_outbox (uid, turn_uid, urgent)
+         SELECT uid, turn_uid, EXISTS (SELECT 1 FROM share_outbox AS before WHERE before.uid = episodes.uid AND urgent = 1)
+         FROM episodes
          WHERE generation <> -2 AND hidden = 0 AND project_id IN (SELECT value FROM json_each(:projects))
-             AND NOT EXISTS (SELECT 1 FROM share_outbox WHERE share_outbox.uid = episodes.uid)
+             AND NOT EXISTS (SELECT 1 FROM share_pushed WHERE share_pushed.uid = episodes.uid AND state > 0)
          ORDER BY created_at DESC, uid",
         named_params! {":projects": projects},
-    )
-    .map(drop)
+    )?;
+    db.execute("DELETE FROM share_outbox WHERE change <= :last", [last]).map(drop)
+}
+
+/// Puts an entry into the outbox, in the place of one that is there; it is urgent, too, where that was.
+fn enqueue_one(db: &Connection, uid: EpisodeUid, turn: TurnUid, urgent: bool) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO share_outbox (uid, turn_uid, urgent)
+         VALUES (:uid, :turn, :urgent OR EXISTS (SELECT 1 FROM share_outbox WHERE uid = :uid AND urgent = 1))",
+    )?
+    .execute(named_params! {":uid": uid, ":turn": turn, ":urgent": urgent})?;
+    db.prepare_cached("DELETE FROM share_outbox WHERE uid = :uid AND change < :added")?
+        .execute(named_params! {":uid": uid, ":added": db.last_insert_rowid()})
+        .map(drop)
 }
 
 fn note_former(db: &Connection) -> rusqlite::Result<()> {

@@ -45,13 +45,18 @@ fn is_allowed(globs: &[String], key: &str) -> bool {
     if key == EVERYWHERE_KEY {
         return false;
     }
-    let shown = KINDS.iter().find_map(|kind| key.strip_prefix(kind)).unwrap_or(key);
+    let shown = shown(key);
     globs.iter().any(|glob| {
         // Addresses are stored in small letters, however the user writes them.
         let small = key.starts_with("url:").then(|| glob.to_lowercase());
         let glob = small.as_deref().unwrap_or(glob);
         matches(glob, shown) || matches(glob, key)
     })
+}
+
+/// A key as a user writes it: without its kind.
+pub(super) fn shown(key: &str) -> &str {
+    KINDS.iter().find_map(|kind| key.strip_prefix(kind)).unwrap_or(key)
 }
 
 /// Whether `globs` allow the project of these keys.

@@ -31,7 +31,7 @@ impl Writer {
                 });
             };
             let mut applying = Applying::begin(db, &place, member, now)?;
-            let here = page.found.iter().map(|found| applying.found(place.machine, found));
+            let here = page.found.iter().map(|found| applying.found(found));
             let here = here.collect::<rusqlite::Result<_>>()?;
             Ok(Adopted {
                 here,

@@ -1,11 +1,12 @@
 //! What a database that is put back, or made anew, takes over from the one in whose place it comes: what it was called at the shared
-//! store, what others forgot since, and what is told to nobody. Out of one database, into another.
+//! store, what others forgot since, what is told to nobody, and what is at the shared stores of teams that were left. Out of one database,
+//! into another.
 
 use rusqlite::{Connection, Row, named_params};
 
 use super::super::forget;
 use super::copies;
-use crate::ids::TurnUid;
+use crate::ids::{EpisodeUid, TurnUid};
 use crate::kept::Spared;
 
 /// What was known of the shared store.
@@ -17,6 +18,8 @@ pub(crate) struct FormerSharing {
     pub(crate) forgotten: Vec<(TurnUid, i32)>,
     /// Turns of which the shared store is not to hear that they were forgotten.
     pub(crate) untold: Vec<TurnUid>,
+    /// Teams that were left, with what their shared stores may have of this memory.
+    pub(crate) left: Vec<(String, EpisodeUid, TurnUid)>,
 }
 
 impl FormerSharing {
@@ -31,6 +34,9 @@ impl FormerSharing {
                 Ok((row.get(0)?, row.get(1)?))
             })?,
             untold: list(db, "SELECT turn_uid FROM share_turns WHERE what = 'untold'", |row| row.get(0))?,
+            left: list(db, "SELECT team_key, uid, turn_uid FROM share_former", |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?,
         })
     }
 
@@ -43,6 +49,10 @@ impl FormerSharing {
         for turn in &self.untold {
             db.prepare_cached("INSERT OR IGNORE INTO share_turns (turn_uid, what) VALUES (:turn, 'untold')")?
                 .execute(named_params! {":turn": turn})?;
+        }
+        for (team, uid, turn) in &self.left {
+            db.prepare_cached("INSERT OR IGNORE INTO share_former (team_key, uid, turn_uid) VALUES (:team, :uid, :turn)")?
+                .execute(named_params! {":team": team, ":uid": uid, ":turn": turn})?;
         }
         let mut removed = 0;
         for (turn, member) in &self.forgotten {

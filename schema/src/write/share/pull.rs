@@ -10,12 +10,14 @@ use rusqlite::{Connection, named_params};
 
 use super::super::forget::{self, Touched};
 use super::super::ingest::session_id;
-use super::super::row::{NO_GENERATION, PULLED, is_forgotten, is_passed, is_retired};
+use super::super::row::{NO_GENERATION, PULLED, is_forgotten, is_passed, is_retired, is_untold};
 use super::super::{Writer, current_model, embeddings, exclusion, index, projects, replay, steer};
 use super::copies::{self, Home, Known};
+use super::enqueue_one;
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, EpisodeUid, ProjectId, SessionId, TurnUid};
 use crate::journal::Choice;
+use crate::migrate::{meta, set_meta};
 use crate::query::share::{may_be_told, share_place};
 use crate::query::steering::excluded_session;
 use crate::rows::{
@@ -28,6 +30,10 @@ const ACT: &str = "store what was shared";
 /// States of what the shared store may have of this memory: by the name that it has, and by one that it had.
 const BY_THIS_NAME: i64 = 1;
 const BY_FORMER_NAME: i64 = 2;
+/// The machine of a mark of what was taken back from all machines of its member.
+const EVERYWHERE: [u8; 16] = [0; 16];
+/// Key in `_meta`: `1` from the first page that leaves something to clean up to the last.
+const CLEAN_UP_WAITS: &str = "share_clean_up_waits";
 /// How far the length of a vector may be from 1 to be taken as it is.
 const NEAR_ONE: f64 = 1e-3;
 
@@ -55,20 +61,11 @@ impl Writer {
         };
         let forgotten = newly_forgotten(&self.db, page, member).map_err(&failed)?;
         let choices: Vec<Choice> = forgotten.chunks(TURNS).map(|turns| replay::forgotten(turns, now)).collect();
-        let mut applied = self.decide_all(ACT, &choices, |db| Applying::begin(db, &place, member, now)?.page(page))?;
+        let applied = self.decide_all(ACT, &choices, |db| Applying::begin(db, &place, member, now)?.page(page))?;
         if !forgotten.is_empty()
             && let Err(error) = self.forget_facts(&forgotten)
         {
             tracing::warn!(%error, "what another machine of yours forgot leaves the file of facts at the next start");
-        }
-        // Cleaning up takes as long for one turn as for thousands: it waits for the last page.
-        let is_last = page.cursor >= page.head && !page.changes.is_empty();
-        if is_last && (applied.unscrubbed || forget::unscrubbed(&self.db).map_err(&failed)?.is_some()) {
-            // It is stored whatever comes of this, which upkeep goes on with.
-            match self.finish_forgetting() {
-                Ok(finished) => applied.unscrubbed = !finished,
-                Err(error) => tracing::warn!(%error, "bytes of what was forgotten may be left on the disk; it is tried again"),
-            }
         }
         Ok(applied)
     }
@@ -98,6 +95,8 @@ type Belongs = (SessionKey, Vec<String>, String, bool);
 pub(super) struct Applying<'db> {
     db: &'db Connection,
     member: i32,
+    /// What this memory is called.
+    machine: [u8; 16],
     paused: bool,
     now: UnixMillis,
     exclusions: Vec<String>,
@@ -123,6 +122,7 @@ impl<'db> Applying<'db> {
         Ok(Self {
             db,
             member,
+            machine: place.machine,
             paused: place.paused,
             now,
             exclusions: exclusion::excluded_paths(db)?,
@@ -141,18 +141,21 @@ impl<'db> Applying<'db> {
 
     fn page(mut self, page: &PulledPage) -> rusqlite::Result<Applied> {
         for change in &page.changes {
-            let changed = match change {
+            match change {
                 PulledChange::Live { seq, from, episode } => self.live(*seq, from, episode)?,
-                PulledChange::Withdrawn { uid, member, .. } => self.withdrawn(*uid, *member)?,
+                PulledChange::Withdrawn {
+                    seq,
+                    uid,
+                    member,
+                    machine,
+                } => self.withdrawn(*seq, *uid, *member, *machine)?,
                 PulledChange::Forgotten { turn_uid, member, .. } => self.forgotten(*turn_uid, *member)?,
-            };
-            self.applied.ignored += u64::from(!changed);
+            }
         }
         self.finish(page)
     }
 
-    /// Gives whether anything changed here, as the others do.
-    fn live(&mut self, seq: i64, from: &ShareOrigin, episode: &SharedEpisode) -> rusqlite::Result<bool> {
+    fn live(&mut self, seq: i64, from: &ShareOrigin, episode: &SharedEpisode) -> rusqlite::Result<()> {
         let known = copies::known(self.db, episode.uid)?;
         let is_mine = from.member == self.member;
         let is_former = is_mine && self.is_former(from.machine)?;
@@ -161,19 +164,23 @@ impl<'db> Applying<'db> {
             if is_former || (is_mine && own.hidden) {
                 self.look_again(episode, own.project, is_former)?;
             }
-            return Ok(false);
+            return Ok(());
         }
         if is_forgotten(self.db, episode.turn_uid)? {
-            return Ok(false);
+            // That it was forgotten is told to nobody, but where it is.
+            if is_former && is_untold(self.db, episode.turn_uid)? {
+                self.look_again(episode, None, true)?;
+            }
+            return Ok(());
         }
         if is_retired(self.db, episode.turn_uid)? {
             if is_former {
                 self.look_again(episode, None, true)?;
             }
-            return Ok(false);
+            return Ok(());
         }
         if self.paused || !is_sound(episode) || (!is_former && is_passed(self.db, episode.turn_uid)?) {
-            return Ok(false);
+            return Ok(());
         }
         match known {
             Some(copy) if is_former => {
@@ -182,12 +189,12 @@ impl<'db> Applying<'db> {
             }
             Some(copy) => self.replace(&copy, seq, from, episode),
             None if is_former => self.take_back(from, episode),
-            None => Ok(self.store(seq, from, episode)?.is_some()),
+            None => self.store(seq, from, episode).map(drop),
         }
     }
 
     /// Takes what a search found, by the rules of what is pulled, but that nothing comes back as one's own by it. Gives where it is here.
-    pub(super) fn found(&mut self, machine: [u8; 16], found: &FoundEpisode) -> rusqlite::Result<Option<EpisodeId>> {
+    pub(super) fn found(&mut self, found: &FoundEpisode) -> rusqlite::Result<Option<EpisodeId>> {
         let FoundEpisode { seq, from, episode } = found;
         let known = copies::known(self.db, episode.uid)?;
         match &known {
@@ -196,14 +203,19 @@ impl<'db> Applying<'db> {
             Some(_) | None => {}
         }
         // What this memory itself had shared and has no more is on its way out there, or is for a pull to bring back.
-        let was_here = from.machine == machine || (from.member == self.member && self.is_former(from.machine)?);
-        if was_here || is_forgotten(self.db, episode.turn_uid)? || is_retired(self.db, episode.turn_uid)? || !is_sound(episode) {
+        let was_here = from.machine == self.machine || (from.member == self.member && self.is_former(from.machine)?);
+        if was_here || self.is_over(episode.turn_uid)? || !is_sound(episode) {
             return Ok(None);
         }
         match known {
-            Some(copy) => self.replace(&copy, *seq, from, episode).map(|_| Some(copy.id)),
+            Some(copy) => self.replace(&copy, *seq, from, episode).map(|()| Some(copy.id)),
             None => self.store(*seq, from, episode),
         }
+    }
+
+    /// Whether nothing of a turn is to come here any more: it was forgotten, or retention took it or its copies.
+    fn is_over(&self, turn: TurnUid) -> rusqlite::Result<bool> {
+        Ok(is_forgotten(self.db, turn)? || is_retired(self.db, turn)? || is_passed(self.db, turn)?)
     }
 
     /// Whether this memory was called so.
@@ -236,10 +248,9 @@ impl<'db> Applying<'db> {
 
     /// Stores as one's own what this memory had pushed when it had another name, and lost since, as where it was put back from a copy.
     /// Whether it is still to be shared is told by what is true here; so it is withdrawn where it is kept out.
-    fn take_back(&mut self, from: &ShareOrigin, episode: &SharedEpisode) -> rusqlite::Result<bool> {
-        let stored = self.insert(from, episode, NO_GENERATION)?;
-        self.look_again(episode, None, true)?;
-        Ok(stored.is_some())
+    fn take_back(&mut self, from: &ShareOrigin, episode: &SharedEpisode) -> rusqlite::Result<()> {
+        self.insert(from, episode, NO_GENERATION)?;
+        self.look_again(episode, None, true)
     }
 
     /// Stores an episode that is not there; `None` where it is kept out.
@@ -258,7 +269,7 @@ impl<'db> Applying<'db> {
         Ok(Some(id))
     }
 
-    fn replace(&mut self, known: &Known, seq: i64, from: &ShareOrigin, episode: &SharedEpisode) -> rusqlite::Result<bool> {
+    fn replace(&mut self, known: &Known, seq: i64, from: &ShareOrigin, episode: &SharedEpisode) -> rusqlite::Result<()> {
         let home = self.home(self.session_key(from, episode), from, episode, false)?;
         let (hash, _) = copies::content(episode)?;
         let texts_differ = hash != known.content_hash;
@@ -278,7 +289,7 @@ impl<'db> Applying<'db> {
             self.applied.replaced.push(known.id);
             self.applied.projects.extend(home.project);
         }
-        Ok(texts_differ)
+        Ok(())
     }
 
     /// The session of an episode. What another member had remembered is no fact of one's own.
@@ -375,8 +386,8 @@ impl<'db> Applying<'db> {
             content_hash: hash,
             vector,
         };
-        if !is_embedded(self.db, id, model)? && embeddings::store(self.db, model, &row)? {
-            self.applied.embedded.push(id);
+        if !is_embedded(self.db, id, model)? {
+            embeddings::store(self.db, model, &row)?;
         }
         Ok(())
     }
@@ -388,34 +399,43 @@ impl<'db> Applying<'db> {
         Ok(())
     }
 
-    fn withdrawn(&mut self, uid: EpisodeUid, member: i32) -> rusqlite::Result<bool> {
+    fn withdrawn(&mut self, seq: i64, uid: EpisodeUid, member: i32, machine: [u8; 16]) -> rusqlite::Result<()> {
         if let Some(copy) = copies::known(self.db, uid)?.filter(|known| known.is_pulled) {
-            return self.remove(&[copy.id]);
+            // A search may have brought what was shared again since.
+            let is_newer = copies::seq(self.db, copy.id)? > Some(seq);
+            return if is_newer { Ok(()) } else { self.remove(&[copy.id]) };
         }
-        if member == self.member {
-            // Another machine of one's own, or who looks after the team, took it back: it is not there any more.
-            self.db
-                .prepare_cached("UPDATE share_pushed SET state = 0 WHERE uid = :uid")?
-                .execute([uid])?;
-        } else {
-            self.tell_again("SELECT uid, turn_uid FROM share_pushed WHERE uid = :id AND state > 0", uid.0)?;
+        if member != self.member {
+            return self.tell_again("SELECT uid, turn_uid FROM share_pushed WHERE uid = :id AND state > 0", uid.0);
         }
-        Ok(false)
+        // Another machine of one's own shares it no more, which says nothing of this one. What was taken back from all of them, such as by
+        // who looks after the team, stays there no more until it is touched.
+        if machine != EVERYWHERE && machine != self.machine {
+            self.tell_again(
+                "SELECT uid, turn_uid FROM share_pushed WHERE uid = :id AND state > 0
+                     AND EXISTS (SELECT 1 FROM episodes WHERE episodes.uid = share_pushed.uid AND generation <> -2 AND hidden = 0)",
+                uid.0,
+            )?;
+        }
+        self.db
+            .prepare_cached("UPDATE share_pushed SET state = 0 WHERE uid = :uid")?
+            .execute([uid])
+            .map(drop)
     }
 
-    /// Has what was pushed be told once more: as long as it was another member's, the shared store refused it.
+    /// Has what was pushed be told once more, which the shared store refused while it was another member's, or has no more. Whether it is
+    /// still to be shared is asked when it is told.
     fn tell_again(&self, pushed: &str, id: [u8; 16]) -> rusqlite::Result<()> {
-        let refused: Vec<(EpisodeUid, TurnUid)> = self
+        let lost: Vec<(EpisodeUid, TurnUid)> = self
             .db
             .prepare_cached(pushed)?
             .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
-        refused
-            .into_iter()
+        lost.into_iter()
             .try_for_each(|(uid, turn)| enqueue_one(self.db, uid, turn, false))
     }
 
-    fn forgotten(&mut self, turn: TurnUid, member: i32) -> rusqlite::Result<bool> {
+    fn forgotten(&mut self, turn: TurnUid, member: i32) -> rusqlite::Result<()> {
         if member == self.member {
             return self.forgotten_by_oneself(turn);
         }
@@ -428,15 +448,14 @@ impl<'db> Applying<'db> {
         )?;
         let ids = copies::of_turn(self.db, turn, member)?;
         if ids.is_empty() {
-            return Ok(false);
+            return Ok(());
         }
         (self.forgets_words, self.applied.unscrubbed) = (true, true);
         self.remove(&ids)
     }
 
-    fn forgotten_by_oneself(&mut self, turn: TurnUid) -> rusqlite::Result<bool> {
-        let is_known = is_forgotten(self.db, turn)?;
-        if !is_known {
+    fn forgotten_by_oneself(&mut self, turn: TurnUid) -> rusqlite::Result<()> {
+        if !is_forgotten(self.db, turn)? {
             let touched = forget::remove_turns(self.db, &[turn], |turn| forget::bury(self.db, turn, self.now))?;
             self.applied.unscrubbed |= !touched.episodes.is_empty();
             self.drop_from_memory(&touched.episodes);
@@ -451,17 +470,17 @@ impl<'db> Applying<'db> {
                 .prepare_cached(&format!("DELETE FROM {table} WHERE turn_uid = :turn"))?
                 .execute([turn])?;
         }
-        Ok(!is_known)
+        Ok(())
     }
 
     /// Removes copies, but for their index rows, which go at the end.
-    fn remove(&mut self, ids: &[EpisodeId]) -> rusqlite::Result<bool> {
+    fn remove(&mut self, ids: &[EpisodeId]) -> rusqlite::Result<()> {
         for id in ids {
             copies::remove(self.db, *id, &mut self.gone)?;
             self.unindexed.insert(*id);
         }
         self.drop_from_memory(ids);
-        Ok(true)
+        Ok(())
     }
 
     /// What went is not told as what came, where one page brings both.
@@ -470,7 +489,7 @@ impl<'db> Applying<'db> {
             self.indexed.remove(id);
         }
         let applied = &mut self.applied;
-        for list in [&mut applied.stored, &mut applied.replaced, &mut applied.embedded] {
+        for list in [&mut applied.stored, &mut applied.replaced] {
             list.retain(|id| !ids.contains(id));
         }
         applied.removed.extend(ids);
@@ -480,6 +499,7 @@ impl<'db> Applying<'db> {
         let db = self.db;
         let mut applied = self.settle()?;
         applied.cursor = page.cursor.max(page.after);
+        applied.unscrubbed = clean_up_now(db, applied.unscrubbed, applied.cursor >= page.head)?;
         db.prepare_cached(
             "UPDATE share_target SET cursor = :cursor, head = :head, held = iif(:marks_only, coalesce(held, :after), held)",
         )?
@@ -518,18 +538,21 @@ impl<'db> Applying<'db> {
     }
 }
 
+/// Whether what was forgotten is to be cleaned up after a page that left something of it, or did not: not before the last, which is told of
+/// by what is noted here until then. What died between is left to the next start, which cleans up whatever left bytes.
+fn clean_up_now(db: &Connection, leaves_some: bool, is_last: bool) -> rusqlite::Result<bool> {
+    let waits = meta(db, CLEAN_UP_WAITS)?.as_deref() == Some("1");
+    if is_last && waits {
+        set_meta(db, CLEAN_UP_WAITS, "0")?;
+    } else if !is_last && leaves_some && !waits {
+        set_meta(db, CLEAN_UP_WAITS, "1")?;
+    }
+    Ok(is_last && (leaves_some || waits))
+}
+
 /// Whether it is the part of the turn that it says, of a session: nothing else has a place here.
 fn is_sound(episode: &SharedEpisode) -> bool {
     EpisodeUid::of(&episode.turn_uid, episode.part) == episode.uid && !episode.agent.is_empty() && !episode.session.is_empty()
-}
-
-/// Puts an entry into the outbox, in the place of one that is there.
-fn enqueue_one(db: &Connection, uid: EpisodeUid, turn: TurnUid, urgent: bool) -> rusqlite::Result<()> {
-    db.prepare_cached("DELETE FROM share_outbox WHERE uid = :uid")?
-        .execute([uid])?;
-    db.prepare_cached("INSERT INTO share_outbox (uid, turn_uid, urgent) VALUES (:uid, :turn, :urgent)")?
-        .execute(named_params! {":uid": uid, ":turn": turn, ":urgent": urgent})
-        .map(drop)
 }
 
 /// The keys that name a project on every machine: a folder of another machine, or what holds everywhere, is not to be said from outside.

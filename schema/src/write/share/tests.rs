@@ -4,17 +4,20 @@
 mod adopting;
 mod happenings;
 mod leaving;
+mod marks;
 mod pulling;
 mod pushing;
 mod simulation;
+mod teams;
 mod trust;
+mod urgency;
 
 use std::sync::Arc;
 
-use crate::testing::{Store, batch, in_project, turn, turn_uid};
+use crate::testing::{MODEL, Store, batch, in_project, turn, turn_uid};
 use crate::{
-    EpisodeUid, ForgetTarget, OwnEpisode, ProjectId, ProjectRef, PulledChange, PulledPage, ShareOrigin, ShareSetup, ToPush,
-    ToldProject, TurnUpsert, UnixMillis, audit,
+    Applied, EpisodeId, EpisodeUid, ForgetTarget, OwnEpisode, ProjectId, ProjectRef, PulledChange, PulledPage, ShareOrigin,
+    ShareSetup, ToPush, ToldProject, TurnUpsert, UnixMillis, audit,
 };
 
 const NOW: UnixMillis = UnixMillis(2_000_000);
@@ -127,7 +130,22 @@ fn live(seq: i64, origin: ShareOrigin, own: &OwnEpisode) -> PulledChange {
 }
 
 fn withdrawn(seq: i64, uid: EpisodeUid) -> PulledChange {
-    PulledChange::Withdrawn { seq, uid, member: BOB }
+    PulledChange::Withdrawn {
+        seq,
+        uid,
+        member: BOB,
+        machine: machine(9),
+    }
+}
+
+/// That Ada's machine of that number shares turn `number` no more; 0 is all of them.
+fn taken_back(seq: i64, number: u8, by: u8) -> PulledChange {
+    PulledChange::Withdrawn {
+        seq,
+        uid: uid(number, 0),
+        member: ADA,
+        machine: machine(by),
+    }
 }
 
 fn forgotten(seq: i64, number: u8, member: i32) -> PulledChange {
@@ -152,12 +170,36 @@ fn page(store: &Store, changes: Vec<PulledChange>) -> PulledPage {
     }
 }
 
-fn apply(store: &mut Store, changes: Vec<PulledChange>) -> crate::Applied {
+fn apply(store: &mut Store, changes: Vec<PulledChange>) -> Applied {
     let page = page(store, changes);
     let applied = store.writer.apply_pulled(&page, NOW).expect("applies");
     assert!(!applied.stale);
     assert_sound(store);
     applied
+}
+
+/// How many episodes came, changed and went.
+fn changes(applied: &Applied) -> [usize; 3] {
+    [applied.stored.len(), applied.replaced.len(), applied.removed.len()]
+}
+
+/// Those of these episodes that have a vector of the current model.
+fn embedded(store: &Store, ids: &[EpisodeId]) -> Vec<EpisodeId> {
+    let rows = store.reader().candidates(ids, MODEL).expect("reads");
+    rows.into_iter()
+        .filter(|row| row.embedding.is_some())
+        .map(|row| row.id)
+        .collect()
+}
+
+/// What waits to be told, and whether it is urgent.
+fn waiting(store: &Store) -> Vec<(EpisodeUid, bool)> {
+    let db = rusqlite::Connection::open(&store.path).expect("opens");
+    let mut statement = db
+        .prepare("SELECT uid, urgent FROM share_outbox ORDER BY uid")
+        .expect("prepares");
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("reads");
+    rows.map(|row| row.expect("is a row")).collect()
 }
 
 fn assert_sound(store: &Store) {

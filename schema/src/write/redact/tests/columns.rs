@@ -50,6 +50,16 @@ const EXEMPT: &[(&str, &[&str], &str)] = &[
         &["team_key", "member_login", "allowed"],
         "what the user set, and must be found again as it was set",
     ),
+    (
+        "share_former",
+        &["team_key"],
+        "what the user set, and must be found again as it was set",
+    ),
+    (
+        "share_server",
+        &["unknown_model", "epoch", "next_epoch"],
+        "a name of a model, and what the shared store calls itself",
+    ),
     ("share_turns", &["what"], "our own words"),
     (
         "shared_episodes",

@@ -2,8 +2,7 @@
 //! back by a search that is older than that.
 
 use super::*;
-use crate::testing::MODEL;
-use crate::{Adopted, EpisodeId, FoundEpisode, FoundPage, SharePlace};
+use crate::{Adopted, FoundEpisode, FoundPage, SharePlace};
 
 fn place(store: &Store) -> SharePlace {
     store.reader().share_place().expect("reads").expect("shares")
@@ -32,7 +31,7 @@ fn adopt(store: &mut Store, head: i64, found: &[(i64, ShareOrigin, &OwnEpisode)]
 }
 
 /// Has a page of marks alone follow.
-fn apply_marks(store: &mut Store, changes: Vec<PulledChange>, cursor: i64) -> crate::Applied {
+fn apply_marks(store: &mut Store, changes: Vec<PulledChange>, cursor: i64) -> Applied {
     let page = PulledPage {
         changes,
         cursor,
@@ -65,7 +64,11 @@ fn what_was_found_is_stored_as_a_copy_and_no_cursor_moves() {
     let adopted = adopt(&mut store, 9, &found);
     let ids: Vec<EpisodeId> = adopted.here.iter().map(|id| id.expect("is here")).collect();
     assert_eq!(adopted.applied.stored, [ids[0], ids[2]], "one's own was here");
-    assert_eq!(adopted.applied.embedded, adopted.applied.stored, "with their vectors");
+    assert_eq!(
+        embedded(&store, &adopted.applied.stored),
+        adopted.applied.stored,
+        "with their vectors"
+    );
     assert_eq!((store.found("numbat"), store.found("quokka")), (vec![ids[0]], vec![ids[1]]));
     assert_eq!(origins(&store, "wombat"), [Some("bob".to_owned())]);
     assert_eq!(place(&store).cursor, 0);
@@ -186,6 +189,32 @@ fn what_is_taken_back_goes_by_marks_alone() {
     assert_eq!(gone.removed.iter().copied().map(Some).collect::<Vec<_>>(), here[..2]);
     assert!(store.found("wombat").is_empty() && store.found("numbat").is_empty());
     assert_eq!(store.found("bilby").len(), 1);
+}
+
+#[test]
+fn a_mark_that_is_older_than_what_a_search_brought_removes_nothing() {
+    let mut store = sharing(&["*"]);
+    let bob = of_bob(&[(5, "wombat")]);
+    // It was taken back at 4 and shared again at 6, of which pulling has told nothing yet.
+    let here = adopt(&mut store, 6, &[(6, from(BOB, 9), &bob[0])]).here;
+    let kept = apply_marks(&mut store, vec![withdrawn(4, uid(5, 0))], 5);
+    assert!(kept.removed.is_empty());
+    assert_eq!(store.found("wombat").first(), here[0].as_ref());
+    let gone = apply_marks(&mut store, vec![withdrawn(7, uid(5, 0))], 7).removed;
+    assert_eq!(gone.first(), here[0].as_ref());
+    assert!(store.found("wombat").is_empty());
+}
+
+#[test]
+fn what_retention_took_is_not_brought_back_by_a_search() {
+    let mut store = sharing(&["*"]);
+    let bob = of_bob(&[(5, "wombat")]);
+    apply(&mut store, vec![live(1, from(BOB, 9), &bob[0])]);
+    assert_eq!(store.writer.retire(&[turn_uid(5)], NOW).expect("retires").len(), 1);
+    assert_eq!(adopt(&mut store, 2, &[(2, from(BOB, 9), &bob[0])]).here, [None]);
+    // A transcript here tells it still.
+    store_turn(&mut store, 5, &["wombat"]);
+    assert_eq!(origins(&store, "wombat"), [None]);
 }
 
 #[test]

@@ -3,15 +3,6 @@
 use super::*;
 use crate::{Writer, backup_path, restore, set_aside_and_rebuild};
 
-/// A mark of one's own member, by another machine or who looks after the team.
-fn taken_back(seq: i64, number: u8) -> PulledChange {
-    PulledChange::Withdrawn {
-        seq,
-        uid: uid(number, 0),
-        member: ADA,
-    }
-}
-
 #[test]
 fn what_is_to_leave_goes_before_all_that_is_to_come() {
     let mut store = sharing(&["*"]);
@@ -55,7 +46,7 @@ fn what_one_s_member_took_back_stays_there_until_it_is_touched_or_all_is_told() 
     store_turn(&mut store, 1, &["quokka"]);
     store_turn(&mut store, 2, &["numbat"]);
     drain(&mut store);
-    apply(&mut store, vec![taken_back(1, 1), taken_back(2, 2)]);
+    apply(&mut store, vec![taken_back(1, 1, 0), taken_back(2, 2, 0)]);
     assert!(next(&store).entries.is_empty());
     assert_eq!(store.reader().share_state().expect("reads").expect("shares").pushed, 0);
     store.writer.retire(&[turn_uid(2)], NOW).expect("retires");
@@ -206,12 +197,25 @@ fn what_one_forgot_elsewhere_and_is_not_here_costs_nothing_and_pages_wait_for_th
     let holds = |path: &std::path::Path| fs_err::read(path).is_ok_and(|bytes| bytes.windows(6).any(|window| window == b"quokka"));
     let unknown = apply(&mut store, vec![forgotten(1, 9, ADA)]);
     assert_eq!((unknown.forgotten_own.len(), unknown.unscrubbed), (1, false));
-    let more = PulledPage {
-        head: 99,
-        ..page(&store, vec![forgotten(2, 1, ADA)])
+    let more = |store: &mut Store, changes| {
+        let page = PulledPage {
+            head: 99,
+            ..page(store, changes)
+        };
+        store.writer.apply_pulled(&page, NOW).expect("applies").unscrubbed
     };
-    assert!(store.writer.apply_pulled(&more, NOW).expect("applies").unscrubbed);
-    assert!(holds(&backup), "there is more to come");
-    assert!(!apply(&mut store, vec![withdrawn(3, uid(7, 0))]).unscrubbed);
+    assert!(!more(&mut store, vec![forgotten(2, 1, ADA)]), "there is more to come");
+    assert!(holds(&backup));
+    assert!(
+        !more(&mut store, vec![withdrawn(3, uid(7, 0))]),
+        "which is known though nothing more goes"
+    );
+    // Nor is it lost where the program ends meanwhile, and the last page holds nothing but its end.
+    let path = store.path.clone();
+    store.writer.close().expect("closes");
+    store.writer = Writer::open(&path).expect("opens");
+    assert!(apply(&mut store, Vec::new()).unscrubbed);
+    assert!(store.writer.finish_forgetting().expect("cleans up"));
     assert!(!holds(&backup) && !holds(&store.path));
+    assert!(!apply(&mut store, Vec::new()).unscrubbed, "once");
 }
