@@ -9,8 +9,8 @@ mod statements;
 
 pub use refusal::Refusal;
 pub use statements::{
-    ADD_MEMBER, ADD_TEAM, AUDIT, BE_READY_TO_SEARCH, COPY_INCOMING, FORGET, HEAD, HELLO, LISTEN, MODELS, PULL, PUSH,
-    READ_VERSION, REGISTER_MODEL, REMOVE_MEMBER, SEARCH, WITHDRAW, WITHDRAW_ALL, WITHDRAW_MEMBER,
+    ADD_MEMBER, ADD_TEAM, BE_READY_TO_SEARCH, COPY_INCOMING, FORGET, HELLO, LISTEN, MODELS, PULL, PUSH, READ_VERSION,
+    REGISTER_MODEL, REMOVE_MEMBER, REMOVE_TEAM, RESTORED, SEARCH, SHARED_EPOCH, WITHDRAW, WITHDRAW_ALL, WITHDRAW_MEMBER,
 };
 
 /// One numbered step of the server's schema.
@@ -42,13 +42,14 @@ pub const SHARED_MIGRATIONS: &[SharedMigration] = migrations![
     (3, "vectors", "0003_vectors"),
     (4, "push", "0004_push"),
     (5, "pull", "0005_pull"),
+    (6, "teams", "0006_teams"),
 ];
 
 /// The version of a server that has had all of [`SHARED_MIGRATIONS`].
 pub const SHARED_VERSION: i32 = SHARED_MIGRATIONS.len() as i32;
 
 /// The oldest server that this version works with.
-pub const OLDEST_SERVER: i32 = 5;
+pub const OLDEST_SERVER: i32 = 6;
 
 /// How this version is called towards a server, which may ask for a newer one. It rises when what is sent changes its meaning.
 pub const CLIENT_VERSION: i32 = 1;

@@ -2,11 +2,11 @@
 
 use postgres::{Client, Error};
 use remembrancer_schema::shared::{
-    ADD_MEMBER, ADD_TEAM, AUDIT, FORGET, HEAD, HELLO, PULL, PUSH, REGISTER_MODEL, REMOVE_MEMBER, SEARCH, WITHDRAW, WITHDRAW_ALL,
-    WITHDRAW_MEMBER,
+    ADD_MEMBER, ADD_TEAM, FORGET, HELLO, PULL, PUSH, REGISTER_MODEL, REMOVE_MEMBER, REMOVE_TEAM, RESTORED, SEARCH, SHARED_EPOCH,
+    WITHDRAW, WITHDRAW_ALL, WITHDRAW_MEMBER,
 };
 
-use crate::store::{Episode, MODEL, Member, Store, bring, changes, id, push, pushed, refused, short};
+use crate::store::{AUDIT, Episode, MODEL, Member, Store, bring, changes, id, push, pushed, refused, short};
 
 /// Two teams: ann's, with an episode; and eve's, who attacks.
 struct Scene {
@@ -64,8 +64,9 @@ fn rows_of_other_teams_are_not_there() {
             .len(),
         1
     );
-    assert!(eve.client.query(HEAD, &[&ann.team]).unwrap().is_empty());
-    assert!(eve.client.query(AUDIT, &[&ann.team, &10_i64]).unwrap().is_empty());
+    let head = "SELECT seq FROM remembrancer.teams WHERE id = $1";
+    assert!(eve.client.query(head, &[&ann.team]).unwrap().is_empty());
+    assert!(eve.client.query(AUDIT, &[&ann.team]).unwrap().is_empty());
 }
 
 #[test]
@@ -211,6 +212,7 @@ fn inner_functions_and_other_roles_are_out_of_reach() {
         "SELECT remembrancer.withdraw_rows(1, '{}', '', 1, true, '', NULL)",
         "SELECT remembrancer.step(1)",
         "SELECT remembrancer.looked_after('victims')",
+        "SELECT remembrancer.owned('do it')",
         "SELECT remembrancer.begin_migration(6)",
         "SELECT remembrancer.end_migration(6)",
         "SELECT remembrancer.close_table('remembrancer.meta')",
@@ -368,6 +370,31 @@ fn only_who_looks_after_a_team_changes_who_is_in_it() {
 }
 
 #[test]
+fn what_is_for_the_owner_is_for_nobody_else_however_much_they_look_after() {
+    let Some(Scene {
+        mut store,
+        mut ann,
+        mut eve,
+    }) = scene()
+    else {
+        return;
+    };
+    let all =
+        "SELECT (SELECT sum(hashtext(e::text)) FROM remembrancer.episodes e) + (SELECT count(*) FROM remembrancer.team_members)
+        + (SELECT sum(hashtext(m::text)) FROM remembrancer.meta m)";
+    let before = store.count(all);
+    for client in [&mut ann.client, &mut eve.client] {
+        client.query_one(SHARED_EPOCH, &[]).unwrap();
+        for team in ["victims", "attackers", "no such team"] {
+            let said = refused(client.query(REMOVE_TEAM, &[&team]), "RM007");
+            assert!(said.contains("may not take a team away"), "{said}");
+        }
+        refused(client.query(RESTORED, &[]), "RM007");
+    }
+    assert_eq!(store.count(all), before);
+}
+
+#[test]
 fn nothing_is_open_by_oversight() {
     let Some(Scene { mut store, .. }) = scene() else { return };
     let all = |client: &mut Client, sql: &str| -> Vec<String> {
@@ -410,6 +437,8 @@ fn nothing_is_open_by_oversight() {
         "push",
         "register_model",
         "remove_member",
+        "remove_team",
+        "restored",
         "search",
         "withdraw",
         "withdraw_all",

@@ -1,6 +1,8 @@
 //! What is taken back, what is forgotten for ever, and whose it has to be.
 
-use crate::store::{Episode, Store, changes, pushed, short};
+use remembrancer_schema::shared::{REMOVE_MEMBER, WITHDRAW_MEMBER};
+
+use crate::store::{Change, Episode, Store, changes, id, pushed, short};
 
 #[test]
 fn what_is_withdrawn_leaves_a_mark_without_text_and_may_come_back() {
@@ -125,6 +127,30 @@ fn a_machine_takes_back_what_it_brought_last_and_every_one_s_where_it_says_so() 
     assert_eq!(laptop.withdraw_everywhere(&["b"]).unwrap(), 1);
     assert_eq!(short(&laptop.pull(head, 100).unwrap()), changes(&[(1, "a"), (1, "b")]));
     assert_eq!(short(&desk.pull(head, 100).unwrap()), changes(&[(1, "b")]));
+}
+
+#[test]
+fn a_mark_says_whose_machine_shares_no_more_or_that_none_of_the_member_s_does() {
+    let Some(mut store) = Store::new() else { return };
+    let team = store.team("one");
+    let (mut laptop, mut desk) = (store.member("one", "ann", "laptop"), store.member("one", "ann", "desk"));
+    let mut bob = store.keeper("one", "bob", "phone");
+    laptop.push(&Episode::all(team, &["a", "b", "c"])).unwrap();
+    desk.push(&Episode::all(team, &["d"])).unwrap();
+    laptop.withdraw(&["a"]).unwrap();
+    desk.withdraw_everywhere(&["b"]).unwrap();
+    laptop.withdraw_all(None, 1).unwrap();
+    let login = store.login("ann");
+    bob.client.query_one(REMOVE_MEMBER, &[&"one", &login, &false]).unwrap();
+    bob.client.query_one(WITHDRAW_MEMBER, &[&"one", &login, &10_i32]).unwrap();
+    let marks = |page: Vec<Change>| -> Vec<Vec<u8>> {
+        let marks = page.into_iter().filter(|change| change.kind == 1);
+        marks.filter_map(|mark| mark.machine).collect()
+    };
+    let nobody = vec![0; 16];
+    let expected = [id("laptop"), nobody.clone(), nobody.clone(), nobody];
+    assert_eq!(marks(bob.pull(0, 100).unwrap()), expected);
+    assert_eq!(marks(bob.pull_marks(0, 100).unwrap()), expected, "without contents, too");
 }
 
 #[test]

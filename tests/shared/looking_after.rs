@@ -1,7 +1,8 @@
 //! Teams, members and models: who is taken in, what one who leaves leaves behind, and machines that are too old.
 
 use remembrancer_schema::shared::{
-    ADD_MEMBER, ADD_TEAM, HELLO, MODELS, REGISTER_MODEL, REMOVE_MEMBER, SHARED_VERSION, WITHDRAW_MEMBER,
+    ADD_MEMBER, ADD_TEAM, HELLO, MODELS, REGISTER_MODEL, REMOVE_MEMBER, REMOVE_TEAM, RESTORED, SHARED_EPOCH, SHARED_VERSION,
+    WITHDRAW_MEMBER,
 };
 
 use crate::store::{DIMENSION, Episode, MODEL, Store, bring, refused, short};
@@ -77,7 +78,8 @@ fn who_is_removed_reads_nothing_more_and_what_they_shared_goes_or_stays() {
             .unwrap()
             .get(0);
         assert_eq!(seen, 0);
-        refused(ann.client.query(REMOVE_MEMBER, &[&"one", &login, &keep]), "RM006");
+        let said = refused(ann.client.query(REMOVE_MEMBER, &[&"one", &login, &keep]), "RM002");
+        assert!(said.contains(&login) && said.contains("any more"), "{said}");
         clients.push(member);
     }
     // What stays has its name still, and is taken back in with its rows.
@@ -119,10 +121,132 @@ fn a_login_has_to_exist_and_a_team_to_be_named() {
     refused(store.admin.query(ADD_MEMBER, &[&"two", &"postgres", &false]), "RM002");
     let no_check: Option<Vec<u8>> = None;
     refused(store.admin.query(ADD_TEAM, &[&"one", &false, &no_check]), "RM006");
-    refused(store.admin.query(ADD_TEAM, &[&"", &false, &no_check]), "RM006");
     refused(store.admin.query(ADD_TEAM, &[&"two", &true, &no_check]), "RM006");
     refused(store.admin.query(ADD_TEAM, &[&"two", &false, &Some(vec![1_u8; 16])]), "RM006");
     refused(store.admin.query(ADD_TEAM, &[&"two", &true, &Some(vec![1_u8; 15])]), "RM006");
+    let stranger = store.login("stranger");
+    let said = refused(store.admin.query(REMOVE_MEMBER, &[&"one", &stranger, &false]), "RM002");
+    assert!(said.contains(&format!("{stranger} is not in the team one")), "{said}");
+    refused(store.admin.query(REMOVE_TEAM, &[&"two"]), "RM002");
+}
+
+#[test]
+fn a_team_s_name_is_one_that_the_settings_take() {
+    let Some(mut store) = Store::new() else { return };
+    let add = |store: &mut Store, name: &str| store.admin.query(ADD_TEAM, &[&name, &false, &None::<Vec<u8>>]);
+    let longest = "x".repeat(64);
+    for name in ["a", "7", "Acme-2.tools_x", "grün", "Éire", "日本", "ĸ", longest.as_str()] {
+        add(&mut store, name).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    let too_long = "x".repeat(65);
+    for name in [
+        "",
+        too_long.as_str(),
+        ".a",
+        "-a",
+        "_a",
+        "a b",
+        " a",
+        "a\n",
+        "a\u{a0}b",
+        "a\u{2028}b",
+        "a/b",
+        "a'b",
+        "a–b",
+        "a€",
+        "😀",
+        "\u{e000}",
+    ] {
+        let said = refused(add(&mut store, name), "RM006");
+        assert!(said.starts_with("a team can't be called"), "{name:?}: {said}");
+    }
+}
+
+#[test]
+fn a_team_that_is_taken_away_takes_all_of_it_along_and_nothing_of_others() {
+    let Some(mut store) = Store::new() else { return };
+    let (team, other) = (store.team("one"), store.team("two"));
+    let (mut ann, mut bob) = (store.keeper("one", "ann", "laptop"), store.member("two", "bob", "desk"));
+    store
+        .admin
+        .query_one(ADD_MEMBER, &[&"two", &store.login("ann"), &false])
+        .unwrap();
+    ann.push(&[
+        Episode::of(team, "a").pointing(0),
+        Episode::of(team, "b"),
+        Episode::of(team, "c"),
+    ])
+    .unwrap();
+    ann.withdraw(&["b"]).unwrap();
+    ann.forget(&["c"]).unwrap();
+    bob.push(&[Episode::of(other, "a").pointing(1)]).unwrap();
+    bob.forget(&["z"]).unwrap();
+    let mut transaction = ann.client.transaction().unwrap();
+    bring(&mut transaction, &Episode::all(team, &["left behind"])).unwrap();
+    transaction.commit().unwrap();
+
+    let removed: i64 = store.admin.query_one(REMOVE_TEAM, &[&"one"]).unwrap().get("removed");
+    assert_eq!(removed, 1, "what was shared; the others were marks");
+    for (table, left) in [
+        ("episodes", 1),
+        ("vectors", 1),
+        ("forgotten", 1),
+        ("incoming", 0),
+        ("team_members", 2),
+        ("teams", 1),
+    ] {
+        assert_eq!(
+            store.count(&format!("SELECT count(*) FROM remembrancer.{table}")),
+            left,
+            "{table}"
+        );
+    }
+    let noted = "SELECT count FROM remembrancer.audit WHERE act = 'remove_team' AND detail ->> 'team' = 'one'";
+    assert_eq!(store.count(noted), 1);
+    assert!(store.count("SELECT count(*) FROM remembrancer.audit WHERE act = 'push' AND detail IS NOT NULL") > 1);
+    refused(ann.hello("one"), "RM002");
+    refused(ann.pull(0, 10), "RM002");
+    refused(ann.push(&Episode::all(team, &["d"])), "RM002");
+    assert_eq!(short(&bob.pull_marks(0, 10).unwrap()).len(), 1);
+    ann.hello("two").unwrap();
+    refused(store.admin.query(REMOVE_TEAM, &[&"one"]), "RM002");
+    assert_ne!(store.team("one"), team, "the name is free, and what comes is another team");
+}
+
+#[test]
+fn who_pushes_into_a_team_while_it_is_taken_away_leaves_nothing_there() {
+    let Some(mut store) = Store::new() else { return };
+    let team = store.team("one");
+    let mut ann = store.member("one", "ann", "laptop");
+    let mut removing = store.admin.transaction().unwrap();
+    removing.query_one(REMOVE_TEAM, &[&"one"]).unwrap();
+    let pushing = std::thread::spawn(move || ann.push(&Episode::all(team, &["late"])).is_err());
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    removing.commit().unwrap();
+    assert!(pushing.join().unwrap());
+    assert_eq!(store.count("SELECT count(*) FROM remembrancer.episodes"), 0);
+}
+
+#[test]
+fn a_store_that_was_put_back_is_in_another_life() {
+    let Some(mut store) = Store::new() else { return };
+    store.team("one");
+    let mut ann = store.member("one", "ann", "laptop");
+    let mut epoch = || -> String { ann.client.query_one(SHARED_EPOCH, &[]).unwrap().get(0) };
+    let first = epoch();
+    assert_eq!((first.len(), epoch()), (36, first.clone()));
+    store.admin.query_one(RESTORED, &[]).unwrap();
+    let second = epoch();
+    assert_ne!(second, first);
+    assert_eq!(epoch(), second);
+    // Nor is it another one because its schema was brought up to date.
+    let last = remembrancer_schema::shared::SHARED_MIGRATIONS.last().unwrap();
+    store.admin.batch_execute(last.sql).unwrap();
+    assert_eq!(epoch(), second);
+    assert_eq!(
+        store.count("SELECT count(*) FROM remembrancer.audit WHERE act = 'restored'"),
+        1
+    );
 }
 
 #[test]

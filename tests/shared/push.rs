@@ -1,6 +1,6 @@
 //! What a push takes, and that doing it again changes nothing.
 
-use crate::store::{DIMENSION, Episode, Store, changes, id, pushed, short};
+use crate::store::{AUDIT, DIMENSION, Episode, Store, changes, id, pushed, short};
 
 #[test]
 fn a_push_that_is_repeated_changes_nothing() {
@@ -111,7 +111,7 @@ fn who_shared_what_is_noted_without_text() {
     bob.push(&Episode::all(team, &["b", "c"])).unwrap();
     bob.withdraw(&["b"]).unwrap();
     let acts = |client: &mut postgres::Client| -> Vec<(String, i64)> {
-        let rows = client.query(remembrancer_schema::shared::AUDIT, &[&team, &100_i64]).unwrap();
+        let rows = client.query(AUDIT, &[&team]).unwrap();
         let told = rows.iter().filter(|row| row.get::<_, Option<&str>>("login").is_some());
         told.map(|row| (row.get("act"), row.get("count"))).collect()
     };

@@ -15,6 +15,10 @@ use remembrancer_tests::postgres::{Database, INCOMING, Postgres};
 pub(super) const MODEL: &str = "small";
 pub(super) const DIMENSION: usize = 8;
 
+/// What was done in a team that is shown to who asks, the newest first.
+pub(super) const AUDIT: &str = "SELECT m.login::text AS login, a.act, a.count FROM remembrancer.audit a
+    LEFT JOIN remembrancer.members m ON m.id = a.member WHERE a.team = $1 ORDER BY a.id DESC";
+
 /// The one server of this process; `None`, with a printed reason, where none can be had. It ends with the process.
 pub(super) fn server() -> Option<&'static Postgres> {
     static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
@@ -341,6 +345,7 @@ pub(super) struct Change {
     pub(super) uid: Option<Vec<u8>>,
     pub(super) turn_uid: Option<Vec<u8>>,
     pub(super) member: Option<i32>,
+    pub(super) machine: Option<Vec<u8>>,
     pub(super) prompt: Option<String>,
     pub(super) embedding: Option<Vec<f32>>,
     pub(super) head: i64,
@@ -354,6 +359,7 @@ impl Change {
             uid: row.get("uid"),
             turn_uid: row.get("turn_uid"),
             member: row.get("member"),
+            machine: row.get("machine"),
             prompt: row.get("prompt"),
             embedding: row.get("embedding"),
             head: row.get("head"),

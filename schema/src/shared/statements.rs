@@ -12,6 +12,10 @@ macro_rules! change {
 /// The server's version. No parameters. Gives one row: `value int4`. SQLSTATE 3F000 or 42P01 where nothing was set up.
 pub const READ_VERSION: &str = "SELECT value::int4 AS value FROM remembrancer.meta WHERE key = 'version'";
 
+/// Which life the shared store is in: another one where it was put back from a copy ([`RESTORED`]). No parameters. Gives one row:
+/// `value text`. To be read by who is a member.
+pub const SHARED_EPOCH: &str = "SELECT value FROM remembrancer.meta WHERE key = 'epoch'";
+
 /// Says who asks, and notes the machine. Parameters: its id `bytea`, its name `text` (at most 200 characters), the team's name `text`,
 /// [`CLIENT_VERSION`](super::CLIENT_VERSION) `int4`. Gives one row: `server_version int4`, `oldest_client int4`, `team_id int4`,
 /// `member_id int4`, `member_login text`, `sealed bool`, `key_check bytea` or null, `head int8`.
@@ -31,7 +35,8 @@ pub const COPY_INCOMING: &str = "COPY remembrancer.incoming (team, uid, turn_uid
 pub const PUSH: &str = "SELECT taken, unchanged, refused FROM remembrancer.push($1::int4, $2::bytea)";
 
 /// Takes back episodes of the member. Parameters: team `int4`, machine `bytea`, uids `bytea[]` (at most 10,000), everywhere `bool`: also
-/// those that another machine of the member brought last. Gives one row: `withdrawn int8`, those that were there.
+/// those that another machine of the member brought last. Gives one row: `withdrawn int8`, those that were there. Their marks have the
+/// machine that brought them; 16 zero bytes where they were taken back everywhere, as by [`WITHDRAW_ALL`] and [`WITHDRAW_MEMBER`].
 pub const WITHDRAW: &str = "SELECT remembrancer.withdraw($1::int4, $2::bytea, $3::bytea[], $4::bool) AS withdrawn";
 
 /// Takes back what the member shared of some projects, a part at a time: to be sent again until it gives 0. Parameters: team `int4`,
@@ -68,9 +73,6 @@ pub const SEARCH: &str = concat!(
 /// Makes a session one that searches for whoever waits: nothing takes long in it.
 pub const BE_READY_TO_SEARCH: &str = "SET statement_timeout = '5s'; SET jit = off";
 
-/// The number of the team's last change. Parameter: team `int4`. Gives one row, `seq int8`; none to who is not in the team.
-pub const HEAD: &str = "SELECT seq FROM remembrancer.teams WHERE id = $1::int4";
-
 /// Has the session told of changes: notifications of this channel carry the team's number as text. Whoever is logged in may send one,
 /// so it is a reason to look, and no more.
 pub const LISTEN: &str = "LISTEN remembrancer";
@@ -78,22 +80,24 @@ pub const LISTEN: &str = "LISTEN remembrancer";
 /// The models whose vectors are taken. No parameters. Gives `name text`, `dimension int4`.
 pub const MODELS: &str = "SELECT name, dimension FROM remembrancer.models ORDER BY id";
 
-/// What was done in a team, the newest first: the member's own acts, and all to who looks after the team. Parameters: team `int4`, at
-/// most `int8`. Gives `at int8`, `login text` or null, `machine_name text` or null, `act text`, `count int8`, `detail text` (JSON) or null.
-pub const AUDIT: &str = "SELECT (extract(epoch FROM a.at) * 1000)::int8 AS at, m.login::text AS login, b.name AS machine_name, a.act, a.count, \
-     a.detail::text AS detail FROM remembrancer.audit a LEFT JOIN remembrancer.members m ON m.id = a.member \
-     LEFT JOIN remembrancer.machines b ON b.id = a.machine WHERE a.team = $1::int4 ORDER BY a.id DESC LIMIT $2::int8";
-
-/// Makes a team, by the store's owner. Parameters: name `text`, sealed `bool`, the key's check `bytea` (16) if and only if it is. Gives
-/// one row: `team_id int4`.
+/// Makes a team, by the store's owner. Parameters: name `text` (1 to 64 letters, digits, `.`, `_` and `-`, of which the first is a letter or a
+/// digit), sealed `bool`, the key's check `bytea` (16) if and only if it is. Gives one row: `team_id int4`.
 pub const ADD_TEAM: &str = "SELECT remembrancer.add_team($1::text, $2::bool, $3::bytea) AS team_id";
+
+/// Takes a team away with all that is shared there, by the store's owner. Parameter: its name `text`; `RM002` where there is none. Gives one
+/// row: `removed int8`, the episodes that were shared.
+pub const REMOVE_TEAM: &str = "SELECT remembrancer.remove_team($1::text) AS removed";
+
+/// Notes that the shared store was put back from a copy, by its owner, so that every machine tells all again. No parameters. Gives one row
+/// without a value.
+pub const RESTORED: &str = "SELECT remembrancer.restored()";
 
 /// Takes a login into a team, or changes whether it looks after it; by the owner, or who looks after the team. Parameters: the team's
 /// name `text`, login `text`, looks after it `bool`. Gives one row: `member_id int4`.
 pub const ADD_MEMBER: &str = "SELECT remembrancer.add_member($1::text, $2::text::name, $3::bool) AS member_id";
 
 /// Takes a login out of a team, by the same. Parameters: the team's name `text`, login `text`, keep what it shared `bool`, which is noted:
-/// where it is not kept, [`WITHDRAW_MEMBER`] follows. Gives one row: `withdrawn int8`, 0.
+/// where it is not kept, [`WITHDRAW_MEMBER`] follows. Gives one row: `withdrawn int8`, 0. `RM002` where the login is not in the team.
 pub const REMOVE_MEMBER: &str = "SELECT remembrancer.remove_member($1::text, $2::text::name, $3::bool) AS withdrawn";
 
 /// Takes back what one shared who left a team, a part at a time, by the same: to be sent again until it gives 0. Parameters: the team's

@@ -1,0 +1,126 @@
+-- What the store's owner does with whole teams: makes them by names that the settings take, takes them away, and says that the store was
+-- put back from a copy.
+BEGIN;
+SET LOCAL search_path = pg_catalog, pg_temp;
+SET LOCAL client_min_messages = warning;
+SET LOCAL ROLE remembrancer_owner;
+DO $$ BEGIN PERFORM remembrancer.begin_migration(6); END $$;
+
+-- `epoch` names the store's life: machines that know another one tell all again. A copy that is put back has that of the store it is of,
+-- so that its owner gives it another: `restored`.
+INSERT INTO remembrancer.meta (key, value) VALUES ('epoch', gen_random_uuid()::text) ON CONFLICT (key) DO NOTHING;
+
+-- Raises for anybody but the owner. What is not allowed is told in words that follow on the login's.
+CREATE OR REPLACE FUNCTION remembrancer.owned(in_act text) RETURNS void
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT pg_has_role(session_user, 'remembrancer_owner', 'USAGE') THEN
+        RAISE EXCEPTION '% may not %', session_user, in_act USING ERRCODE = 'RM007', HINT = 'Have the store''s owner do it.';
+    END IF;
+END
+$$;
+
+-- Makes a team. Returns its id. For the owner alone. Its name is one that `share.team` takes: of what lies beyond ASCII, what is a blank,
+-- a sign or for private use is refused by its block.
+CREATE OR REPLACE FUNCTION remembrancer.add_team(in_name text, in_sealed boolean, in_key_check bytea) RETURNS int
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    made int;
+    signs text := '\u0080-\u00A9\u00AB-\u00B1\u00B4\u00B6-\u00B8\u00BB\u00BF\u00D7\u00F7\u2000-\u206F\u20A0-\u20CF\u2190-\u245F'
+        '\u2500-\u2775\u2794-\u2BFF\u2E00-\u2E2E\u2E30-\u3004\u3008-\u3020\u3030\uE000-\uF8FF\uFE10-\uFE1F\uFE30-\uFE6F\uFF01-\uFF0F'
+        '\uFF1A-\uFF20\uFF3B-\uFF40\uFF5B-\uFF65\uFFE0-\uFFFF\U0001F000-\U0001F0FF\U0001F110-\U0001F12F\U0001F18A-\U0001FBEF'
+        '\U000E0000-\U0010FFFF';
+BEGIN
+    PERFORM remembrancer.owned('make a team');
+    IF (length(in_name) BETWEEN 1 AND 64 AND in_name ~ '^[A-Za-z0-9\u0080-\U0010FFFF][A-Za-z0-9._\u0080-\U0010FFFF-]*$'
+        AND in_name !~ ('[' || signs || ']')) IS NOT TRUE THEN
+        RAISE EXCEPTION 'a team can''t be called %', quote_literal(left(in_name, 200)) USING ERRCODE = 'RM006',
+            HINT = 'Use 1 to 64 letters, digits, ''.'', ''_'' or ''-'', beginning with a letter or a digit.';
+    END IF;
+    IF (in_sealed = (in_key_check IS NOT NULL) AND coalesce(octet_length(in_key_check), 16) = 16) IS NOT TRUE THEN
+        RAISE EXCEPTION 'a team has a key''s check of 16 bytes if and only if it is sealed' USING ERRCODE = 'RM006';
+    END IF;
+    INSERT INTO remembrancer.teams (name, sealed, key_check) VALUES (in_name, in_sealed, in_key_check)
+        ON CONFLICT (name) DO NOTHING RETURNING id INTO made;
+    IF made IS NULL THEN
+        RAISE EXCEPTION 'there is a team % already', in_name USING ERRCODE = 'RM006', HINT = 'Choose another name.';
+    END IF;
+    INSERT INTO remembrancer.audit (team, member, act, count, detail)
+        VALUES (made, remembrancer.my_member(), 'add_team', 1, jsonb_build_object('team', in_name, 'sealed', in_sealed, 'by', session_user));
+    RETURN made;
+END
+$$;
+
+-- Takes a team away with all that is shared there, and whoever is in it out of it. Returns how many episodes went that were shared. What was
+-- done in it stays noted. For the owner alone.
+CREATE OR REPLACE FUNCTION remembrancer.remove_team(in_name text) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '10s' AS $$
+DECLARE
+    gone_team int;
+    gone bigint;
+BEGIN
+    PERFORM remembrancer.owned('take a team away');
+    -- Who changes something in the team comes first, or finds it gone.
+    SELECT t.id INTO gone_team FROM remembrancer.teams t WHERE t.name = in_name FOR UPDATE;
+    IF gone_team IS NULL THEN
+        RAISE EXCEPTION 'there is no team %', in_name
+            USING ERRCODE = 'RM002', HINT = 'Check its name, which is written as when it was made: capitals count.';
+    END IF;
+    DELETE FROM remembrancer.team_members tm WHERE tm.team = gone_team;
+    SELECT count(*) INTO gone FROM remembrancer.episodes e WHERE e.team = gone_team AND e.kind = 0;
+    DELETE FROM remembrancer.vectors v WHERE v.team = gone_team;
+    DELETE FROM remembrancer.episodes e WHERE e.team = gone_team;
+    DELETE FROM remembrancer.forgotten f WHERE f.team = gone_team;
+    DELETE FROM remembrancer.incoming i WHERE i.team = gone_team;
+    DELETE FROM remembrancer.teams t WHERE t.id = gone_team;
+    INSERT INTO remembrancer.audit (team, member, act, count, detail) VALUES (gone_team, remembrancer.my_member(), 'remove_team', gone,
+        jsonb_build_object('team', in_name, 'by', session_user));
+    PERFORM pg_notify('remembrancer', gone_team::text);
+    RETURN gone;
+END
+$$;
+
+-- Notes that the store was put back from a copy: every machine tells all again, once it calls the next time. For the owner alone.
+CREATE OR REPLACE FUNCTION remembrancer.restored() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM remembrancer.owned('say that the store was put back');
+    UPDATE remembrancer.meta SET value = gen_random_uuid()::text WHERE key = 'epoch';
+    INSERT INTO remembrancer.audit (member, act, count, detail)
+        VALUES (remembrancer.my_member(), 'restored', 1, jsonb_build_object('by', session_user));
+END
+$$;
+
+-- Takes a login out of a team: at once it reads nothing there, and brings nothing. What it shared is withdrawn by `withdraw_member`, unless
+-- it is to be kept, which is noted. Returns 0. It stays in the role `remembrancer_member`, by which it may be in a shared store of another
+-- database.
+CREATE OR REPLACE FUNCTION remembrancer.remove_member(in_team text, in_login name, in_keep boolean) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    its_team int := remembrancer.looked_after(in_team);
+    its_member remembrancer.team_members;
+BEGIN
+    PERFORM FROM remembrancer.teams t WHERE t.id = its_team FOR NO KEY UPDATE;
+    SELECT tm.* INTO its_member FROM remembrancer.team_members tm JOIN remembrancer.members m ON m.id = tm.member
+        WHERE tm.team = its_team AND m.login = in_login;
+    IF its_member.member IS NULL THEN
+        RAISE EXCEPTION 'the login % is not in the team %', in_login, in_team
+            USING ERRCODE = 'RM002', HINT = 'Check the login, which is written as the server has it: capitals count.';
+    END IF;
+    IF its_member.left_at IS NOT NULL THEN
+        RAISE EXCEPTION 'the login % is not in the team % any more: it was taken out on %', in_login, in_team, its_member.left_at::date
+            USING ERRCODE = 'RM002', HINT = 'What it shared is taken back by remembrancer.withdraw_member, until that gives 0.';
+    END IF;
+    UPDATE remembrancer.team_members tm SET left_at = now(), admin = false WHERE tm.team = its_team AND tm.member = its_member.member;
+    INSERT INTO remembrancer.audit (team, member, act, count, detail) VALUES (its_team, remembrancer.my_member(), 'remove_member', 1,
+        jsonb_build_object('login', in_login, 'kept', coalesce(in_keep, false), 'by', session_user));
+    RETURN 0;
+END
+$$;
+
+REVOKE ALL ON FUNCTION remembrancer.owned(text), remembrancer.remove_team(text), remembrancer.restored() FROM PUBLIC;
+-- Who may not is told so in words.
+GRANT EXECUTE ON FUNCTION remembrancer.remove_team(text), remembrancer.restored() TO remembrancer_member;
+
+DO $$ BEGIN PERFORM remembrancer.end_migration(6); END $$;
+COMMIT;
