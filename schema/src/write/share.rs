@@ -304,7 +304,11 @@ fn leave_team(db: &Connection) -> rusqlite::Result<Vec<EpisodeId>> {
         db.execute(&format!("DELETE FROM {table}"), [])?;
     }
     db.execute("DELETE FROM share_turns WHERE what = 'passed'", [])?;
-    db.execute("UPDATE share_target SET member = NULL, member_login = NULL, head = 0", [])?;
+    // Nor does what was asked for of that team say anything of another.
+    db.execute(
+        "UPDATE share_target SET member = NULL, member_login = NULL, head = 0, sent = sent + 1",
+        [],
+    )?;
     pull_again(db)?;
     Ok(removed)
 }

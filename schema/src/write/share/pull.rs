@@ -204,7 +204,7 @@ impl<'db> Applying<'db> {
         }
         // What this memory itself had shared and has no more is on its way out there, or is for a pull to bring back.
         let was_here = from.machine == self.machine || (from.member == self.member && self.is_former(from.machine)?);
-        if was_here || self.is_over(episode.turn_uid)? || !is_sound(episode) {
+        if was_here || self.is_over(episode.turn_uid, from.member)? || !is_sound(episode) {
             return Ok(None);
         }
         match known {
@@ -213,9 +213,15 @@ impl<'db> Applying<'db> {
         }
     }
 
-    /// Whether nothing of a turn is to come here any more: it was forgotten, or retention took it or its copies.
-    fn is_over(&self, turn: TurnUid) -> rusqlite::Result<bool> {
-        Ok(is_forgotten(self.db, turn)? || is_retired(self.db, turn)? || is_passed(self.db, turn)?)
+    /// Whether nothing of a member's turn is to come here any more: it was forgotten here or by the member, or retention took it or its copies.
+    fn is_over(&self, turn: TurnUid, member: i32) -> rusqlite::Result<bool> {
+        let mut by_member = self
+            .db
+            .prepare_cached("SELECT 1 FROM share_forgotten WHERE turn_uid = :turn AND member = :member")?;
+        Ok(by_member.exists(named_params! {":turn": turn, ":member": member})?
+            || is_forgotten(self.db, turn)?
+            || is_retired(self.db, turn)?
+            || is_passed(self.db, turn)?)
     }
 
     /// Whether this memory was called so.

@@ -1,7 +1,9 @@
 //! Machines of several members share one store that is a model of the real one, by random acts from a seed: transcripts read and read
-//! further on one machine and on another, turns forgotten and retired, folders kept out and let in, the list of what is allowed changed,
-//! all of a member's taken back, members who leave and come again, the shared store put back from a copy, memories put back from older copies and made anew, processes killed, replies lost, pages kept for too long. Then all is left to come
-//! to rest, and what each has is held against what it must have.
+//! further on one machine and on another, vectors that come later, turns forgotten and retired, folders kept out and let in, the list of what
+//! is allowed changed, searches adopted, pages of marks alone, all of a member's taken back, members who leave and come again, machines that
+//! leave or are set to another team, the shared store put back from a copy, memories put back from older copies and made anew, processes
+//! killed, replies lost, pages and searches kept for too long. Then all is left to come to rest, in one team and in the other, and what each
+//! has is held against what it must have. All the while what is to leave goes before all else.
 //!
 //! `REMEMBRANCER_SHARE_SEEDS` says how many seeds are tried (40), `REMEMBRANCER_SHARE_FIRST_SEED` the first. What fails tells its seed and
 //! its acts.
@@ -13,12 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use machine::{GLOBS, Machine, PROJECTS, own_text};
-use server::{Server, State};
+use server::{NOBODY, Server, State};
 
 use super::*;
 
 const SEEDS: u64 = 40;
 const ACTS: usize = 70;
+/// Teams that there are, each with its shared store.
+const TEAMS: usize = 2;
 /// Turns that there are, and parts that one may have.
 const TURNS: u8 = 12;
 const PARTS: u32 = 3;
@@ -70,10 +74,10 @@ fn a_world_is_the_same_whenever_it_is_made() {
 /// All machines, what they share by, and what has happened.
 struct World {
     random: Random,
-    server: Server,
+    servers: [Server; TEAMS],
     machines: Vec<Machine>,
     acts: Vec<String>,
-    /// The shared store as it was copied some time.
+    /// The first team's shared store as it was copied some time, since which no machine was set to another.
     copy: Option<Server>,
     /// Counts names of machines.
     names: u8,
@@ -86,7 +90,7 @@ impl World {
         let number = members + random.below(3);
         let mut world = Self {
             random,
-            server: Server::default(),
+            servers: <[Server; TEAMS]>::default(),
             machines: Vec::new(),
             acts: Vec::new(),
             copy: None,
@@ -110,13 +114,22 @@ impl World {
         for _ in 0..ACTS {
             self.act();
         }
-        self.rest();
-        self.check();
+        for team in 0..TEAMS {
+            // Nobody was ever in the other.
+            if team > 0 && self.servers[team].head == 0 {
+                continue;
+            }
+            for machine in &mut self.machines {
+                machine.join(team);
+            }
+            self.rest(team);
+            self.check(team);
+        }
     }
 
     fn act(&mut self) {
         let index = self.random.below(self.machines.len());
-        let act = self.random.below(29);
+        let act = self.random.below(34);
         let turn = self.random.below(usize::from(TURNS)) as u8;
         let what = match act {
             0..=5 => self.machines[index].read(turn, self.random.below(3) as u8),
@@ -148,6 +161,10 @@ impl World {
             26 => self.take_all_back(index),
             27 => self.let_in_again(index),
             28 => self.copy_or_go_back(),
+            29 | 30 => self.search(index),
+            31 => self.adopt_an_old_search(index),
+            32 => self.machines[index].leave(),
+            33 if self.random.one_in(2) => self.change_team(index),
             _ => self.pull(index),
         };
         self.acts.push(format!("machine {index}: {what}"));
@@ -155,34 +172,68 @@ impl World {
 
     /// A member takes back all that is shared.
     fn take_all_back(&mut self, index: usize) -> String {
-        self.server.withdraw_all(self.machines[index].member);
+        let machine = &self.machines[index];
+        self.servers[machine.team].withdraw_all(machine.member);
         "has all that its member shares taken back".to_owned()
     }
 
     /// A member is taken out of the team, with all that it shared, and let in again.
     fn let_in_again(&mut self, index: usize) -> String {
-        let member = self.machines[index].member;
-        self.server.withdraw_all(member);
+        let (member, team) = (self.machines[index].member, self.machines[index].team);
+        self.servers[team].withdraw_all(member);
         for machine in self.machines.iter_mut().filter(|machine| machine.member == member) {
             machine.look_again();
         }
         format!("member {member} left, and was let in again")
     }
 
-    /// The shared store is copied; the next time it is put back from that copy, and all take note.
+    /// The shared store is copied; the next time it is put back from that copy, which its owner says, and all take note once they call.
     fn copy_or_go_back(&mut self) -> String {
+        let epoch = self.servers[0].epoch;
         let Some(copy) = self.copy.take() else {
-            self.copy = Some(self.server.clone());
-            return format!("the shared store is copied at change {}", self.server.head);
+            self.copy = Some(self.servers[0].clone());
+            return format!("the shared store is copied at change {}", self.servers[0].head);
         };
-        self.server = copy;
-        self.machines.iter_mut().for_each(Machine::begin_again);
-        format!("the shared store goes back to change {}", self.server.head)
+        self.servers[0] = Server {
+            epoch: epoch + 1,
+            ..copy
+        };
+        format!("the shared store goes back to change {}", self.servers[0].head)
+    }
+
+    /// What a search finds is adopted at once, or later.
+    fn search(&mut self, index: usize) -> String {
+        let (first, most) = (self.random.below(12), 1 + self.random.below(4));
+        let machine = &mut self.machines[index];
+        machine.call(&self.servers[machine.team]);
+        let page = machine.search(&self.servers[machine.team], first, most);
+        if self.random.one_in(3) {
+            machine.kept_search = Some(page);
+            return "searched, and has for later what was found".to_owned();
+        }
+        machine.adopt(&page)
+    }
+
+    fn adopt_an_old_search(&mut self, index: usize) -> String {
+        let machine = &mut self.machines[index];
+        match machine.kept_search.take() {
+            Some(page) => machine.adopt(&page),
+            None => "has kept no search".to_owned(),
+        }
+    }
+
+    fn change_team(&mut self, index: usize) -> String {
+        // What a machine had taken back from a team is not known to it once it has left.
+        self.copy = None;
+        let machine = &mut self.machines[index];
+        machine.join((machine.team + 1) % TEAMS)
     }
 
     /// One page out, which may be lost on the way there or back, or find the process killed.
     fn push(&mut self, index: usize) -> String {
         let machine = &mut self.machines[index];
+        let server = &mut self.servers[machine.team];
+        machine.call(server);
         let most = 1 + self.random.below(6);
         let mut page = machine.next_to_push(most);
         if self.random.one_in(6) {
@@ -194,7 +245,7 @@ impl World {
             return format!("a page of {} is lost on its way", page.entries.len());
         }
         machine.assert_allowed(&page);
-        self.server.take(machine.member, machine.name, &page);
+        server.take(machine.member, machine.name, &page);
         if self.random.one_in(5) {
             machine.kill();
             return format!("pushed {}, and was killed before it knew", page.entries.len());
@@ -208,24 +259,35 @@ impl World {
 
     fn pull(&mut self, index: usize) -> String {
         let most = 1 + self.random.below(8);
+        let marks_only = self.random.one_in(4);
         let machine = &mut self.machines[index];
-        let page = machine.pull(&self.server, most);
+        machine.call(&self.servers[machine.team]);
+        if self.random.one_in(4) {
+            machine.want_contents();
+        }
+        let page = machine.pull(&self.servers[machine.team], most, marks_only);
         if self.random.one_in(5) {
             machine.kept_page = Some(page);
             return "got a page that it has for later".to_owned();
         }
         let applied = machine.apply(&page);
-        format!("pulled {} changes: {applied:?}", page.changes.len())
+        format!(
+            "pulled {} changes (marks only: {marks_only}): {applied:?}",
+            page.changes.len()
+        )
     }
 
     /// Until nobody has anything to tell any more.
-    fn rest(&mut self) {
+    fn rest(&mut self, team: usize) {
+        let server = &mut self.servers[team];
         for machine in &mut self.machines {
+            machine.call(server);
             machine.pause(false);
+            machine.want_contents();
         }
         for round in 0.. {
             assert!(round < 40, "they do not come to rest");
-            let before = self.server.head;
+            let before = server.head;
             let mut moved = false;
             for machine in &mut self.machines {
                 loop {
@@ -235,12 +297,12 @@ impl World {
                     }
                     let sent = machine.writer().pushing(&mut page).expect("notes");
                     machine.assert_allowed(&page);
-                    self.server.take(machine.member, machine.name, &page);
+                    server.take(machine.member, machine.name, &page);
                     machine.writer().pushed(&sent).expect("notes");
                     moved = true;
                 }
                 loop {
-                    let page = machine.pull(&self.server, 50);
+                    let page = machine.pull(server, 50, false);
                     let was = page.after;
                     machine.apply(&page);
                     if page.cursor == was {
@@ -250,77 +312,31 @@ impl World {
                 // What came may be something to tell of.
                 moved |= !machine.next_to_push(1).entries.is_empty();
             }
-            if !moved && before == self.server.head {
-                self.acts.push(format!("at rest after {round} rounds, at change {before}"));
+            if !moved && before == server.head {
+                self.acts
+                    .push(format!("team {team} is at rest after {round} rounds, at change {before}"));
                 return;
             }
         }
     }
 
-    fn check(&self) {
+    fn check(&self, team: usize) {
+        let server = &self.servers[team];
         for machine in &self.machines {
             let name = machine.index;
             let audit = audit(&machine.path).expect("reads");
             assert_eq!(audit.faults, Vec::<String>::new(), "machine {name}");
+            assert!(!machine.has_clean_up_waiting(), "machine {name}");
             machine.assert_own();
-            self.check_copies(machine);
-            self.check_pushed(machine);
+            check_copies(server, machine);
+            check_pushed(server, machine);
         }
-        self.check_rows();
-        self.check_forgotten();
-    }
-
-    /// Of others there is what they share, and nothing else.
-    fn check_copies(&self, machine: &Machine) {
-        let rows = machine.rows();
-        for (uid, row) in rows.iter().filter(|(_, row)| row.shared_by.is_some()) {
-            let at_server = self.server.rows.get(uid).expect("it was shared once");
-            let State::Live(episode) = &at_server.state else {
-                panic!("machine {}: {uid} is no longer shared, and is there", machine.index);
-            };
-            assert_eq!((row.shared_by, &row.prompt), (Some(at_server.member), &episode.prompt));
-            assert_ne!(at_server.machine, machine.name, "machine {}: {uid} is its own", machine.index);
-        }
-        for (uid, at_server) in &self.server.rows {
-            let State::Live(episode) = &at_server.state else { continue };
-            let is_there = rows.contains_key(uid);
-            let may_lack = machine.has_removed(episode.turn_uid)
-                || machine.has_passed(episode.turn_uid)
-                || machine.keeps_out(episode)
-                || machine.had_as_own.contains(uid)
-                || at_server.machine == machine.name;
-            assert!(is_there || may_lack, "machine {} lacks {uid}", machine.index);
-        }
-    }
-
-    /// What it shares is at the shared store as it stands here, unless another shares it; what is not there, it does not take to be there.
-    fn check_pushed(&self, machine: &Machine) {
-        let pushed = machine.pushed();
-        for (uid, row) in machine.rows() {
-            if row.shared_by.is_some() || row.hidden || !machine.allows(row.turn) || machine.keeps_turn_out(row.turn) {
-                continue;
-            }
-            let at_server = self.server.rows.get(&uid).expect("was told");
-            let is_live = matches!(at_server.state, State::Live(_));
-            assert!(
-                is_live || !pushed.contains(&uid),
-                "machine {}: {uid} of turn {} is taken to be there; it was changed last by {:?}, and is withdrawn: {}",
-                machine.index,
-                row.turn,
-                at_server.machine,
-                matches!(at_server.state, State::Withdrawn)
-            );
-            match &at_server.state {
-                State::Live(episode) if at_server.machine == machine.name => assert_eq!(episode.prompt, row.prompt),
-                State::Withdrawn => assert_ne!(at_server.machine, machine.name, "machine {}: {uid}", machine.index),
-                State::Forgotten => assert_ne!(at_server.member, machine.member, "machine {}: {uid}", machine.index),
-                State::Live(_) => {}
-            }
-        }
+        self.check_rows(server);
+        self.check_forgotten(server);
     }
 
     /// What is shared is shared by a machine that has it, lets it be seen and may share it.
-    fn check_rows(&self) {
+    fn check_rows(&self, server: &Server) {
         let mut backed: BTreeMap<EpisodeUid, BTreeSet<i32>> = BTreeMap::new();
         for machine in &self.machines {
             for (uid, row) in machine.rows() {
@@ -329,7 +345,7 @@ impl World {
                 }
             }
         }
-        for (uid, row) in &self.server.rows {
+        for (uid, row) in &server.rows {
             let is_backed = backed.get(uid).is_some_and(|members| members.contains(&row.member));
             assert!(
                 !matches!(row.state, State::Live(_)) || is_backed,
@@ -340,9 +356,9 @@ impl World {
     }
 
     /// What was forgotten is nowhere: not at the shared store, not with its member, and with others only as their own reading.
-    fn check_forgotten(&self) {
-        for (member, turn) in self.server.forgotten.keys() {
-            for (uid, row) in &self.server.rows {
+    fn check_forgotten(&self, server: &Server) {
+        for (member, turn) in server.forgotten.keys() {
+            for (uid, row) in &server.rows {
                 let is_it = row.member == *member && row.turn == *turn;
                 assert!(
                     !is_it || matches!(row.state, State::Forgotten),
@@ -358,6 +374,65 @@ impl World {
                 let has = machine.rows().values().any(|row| turn_uid(row.turn) == *turn);
                 assert!(!has, "machine {} has what its member forgot", machine.index);
             }
+        }
+    }
+}
+
+/// Of others there is what they share, and nothing else.
+fn check_copies(server: &Server, machine: &Machine) {
+    let rows = machine.rows();
+    for (uid, row) in rows.iter().filter(|(_, row)| row.shared_by.is_some()) {
+        let at_server = server.rows.get(uid).expect("it was shared once");
+        let State::Live(episode) = &at_server.state else {
+            panic!("machine {}: {uid} is no longer shared, and is there", machine.index);
+        };
+        assert_eq!((row.shared_by, &row.prompt), (Some(at_server.member), &episode.prompt));
+        assert_ne!(at_server.machine, machine.name, "machine {}: {uid} is its own", machine.index);
+    }
+    for (uid, at_server) in &server.rows {
+        let State::Live(episode) = &at_server.state else { continue };
+        let is_there = rows.contains_key(uid);
+        let may_lack = machine.has_removed(episode.turn_uid)
+            || machine.has_passed(episode.turn_uid)
+            || machine.keeps_out(episode)
+            || machine.had_as_own.contains(uid)
+            || at_server.machine == machine.name;
+        assert!(is_there || may_lack, "machine {} lacks {uid}", machine.index);
+    }
+}
+
+/// What it shares is at the shared store as it stands here, unless another shares it; what is not there, it does not take to be there.
+fn check_pushed(server: &Server, machine: &Machine) {
+    let pushed = machine.pushed();
+    for (uid, row) in machine.rows() {
+        if row.shared_by.is_some() || row.hidden || !machine.allows(row.turn) || machine.keeps_turn_out(row.turn) {
+            continue;
+        }
+        let at_server = server.rows.get(&uid).expect("was told");
+        let is_live = matches!(at_server.state, State::Live(_));
+        assert!(
+            is_live || !pushed.contains(&uid),
+            "machine {}: {uid} of turn {} is taken to be there; it was changed last by {:?}, and is withdrawn: {}",
+            machine.index,
+            row.turn,
+            at_server.machine,
+            matches!(at_server.state, State::Withdrawn)
+        );
+        match &at_server.state {
+            State::Live(episode) if at_server.machine == machine.name => assert_eq!(episode.prompt, row.prompt),
+            State::Withdrawn => {
+                assert_ne!(at_server.machine, machine.name, "machine {}: {uid}", machine.index);
+                // What another machine of the member shares no more, this one shares on.
+                let is_of_another = at_server.member == machine.member && at_server.machine != NOBODY;
+                assert!(
+                    !is_of_another || server.taken_back.contains(&uid),
+                    "machine {} has {uid}, which is not shared since {:?} took it back",
+                    machine.index,
+                    at_server.machine
+                );
+            }
+            State::Forgotten => assert_ne!(at_server.member, machine.member, "machine {}: {uid}", machine.index),
+            State::Live(_) => {}
         }
     }
 }

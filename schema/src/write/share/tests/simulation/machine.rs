@@ -12,8 +12,8 @@ use super::server::Server;
 use super::{PARTS, TURNS};
 use crate::testing::{MODEL, batch, turn, turn_uid, vector};
 use crate::{
-    Applied, EmbeddedEpisode, EpisodeUid, ForgetTarget, FreshCopy, ProjectRef, PulledPage, Reader, ShareSetup, SharedEpisode,
-    ToPush, ToldProject, TurnUid, UnixMillis, Writer, restore, set_aside_and_rebuild,
+    Applied, EmbeddedEpisode, EpisodeUid, ForgetTarget, FoundPage, FreshCopy, ProjectRef, PulledPage, Reader, SharePlace,
+    ShareSetup, SharedEpisode, ToPush, ToldProject, TurnUid, UnixMillis, Writer, restore, set_aside_and_rebuild,
 };
 
 const NOW: UnixMillis = UnixMillis(1_795_000_000_000);
@@ -62,6 +62,10 @@ pub(super) struct Machine {
     pub(super) path: PathBuf,
     /// A page that was asked for before other things happened.
     pub(super) kept_page: Option<PulledPage>,
+    /// What a search found before other things happened.
+    pub(super) kept_search: Option<FoundPage>,
+    /// The team that it is set to.
+    pub(super) team: usize,
     /// Episodes that were its own at some time: a copy of one that came meanwhile was passed over.
     pub(super) had_as_own: BTreeSet<EpisodeUid>,
     writer: Option<Writer>,
@@ -85,6 +89,8 @@ impl Machine {
             name,
             path,
             kept_page: None,
+            kept_search: None,
+            team: 0,
             had_as_own: BTreeSet::new(),
             writer: None,
             globs,
@@ -103,8 +109,7 @@ impl Machine {
     fn start(&mut self, fresh: [u8; 16]) {
         let mut writer = Writer::open(&self.path).expect("opens");
         writer.set_embedding_model(MODEL, 8).expect("sets the model");
-        let setup = Self::setup(self.globs);
-        let state = writer.set_sharing(Some(&setup), fresh).expect("sets");
+        let state = writer.set_sharing(Some(&self.setup()), fresh).expect("sets");
         writer
             .note_member(self.member, &format!("member-{}", self.member))
             .expect("notes");
@@ -112,11 +117,20 @@ impl Machine {
         self.writer = Some(writer);
     }
 
-    fn setup(globs: usize) -> ShareSetup {
+    fn setup(&self) -> ShareSetup {
         ShareSetup {
-            team_key: "db.example.org/team".to_owned(),
-            allowed: GLOBS[globs].0.iter().map(|&glob| glob.to_owned()).collect(),
+            team_key: format!("db.example.org/team-{}", self.team),
+            allowed: GLOBS[self.globs].0.iter().map(|&glob| glob.to_owned()).collect(),
         }
+    }
+
+    /// Is set to a team; the same again changes nothing.
+    pub(super) fn join(&mut self, team: usize) -> String {
+        self.team = team;
+        let (setup, name, member) = (self.setup(), self.name, self.member);
+        self.writer().set_sharing(Some(&setup), name).expect("sets");
+        self.writer().note_member(member, &format!("member-{member}")).expect("notes");
+        format!("is set to team {team}")
     }
 
     pub(super) fn writer(&mut self) -> &mut Writer {
@@ -221,8 +235,8 @@ impl Machine {
 
     pub(super) fn allow(&mut self, globs: usize) -> String {
         self.globs = globs;
-        let name = self.name;
-        self.writer().set_sharing(Some(&Self::setup(globs)), name).expect("sets");
+        let (setup, name) = (self.setup(), self.name);
+        self.writer().set_sharing(Some(&setup), name).expect("sets");
         format!("allows {:?}", GLOBS[globs].0)
     }
 
@@ -246,7 +260,7 @@ impl Machine {
         let backup = &self.backups[number];
         restore(&self.path, &backup.path, &format!("at-{}", fresh[0])).expect("restores");
         self.told.clone_from(&backup.told);
-        self.kept_page = None;
+        (self.kept_page, self.kept_search) = (None, None);
         self.start(fresh);
         // Its transcripts are read from where the copy had come to; from their beginnings is the same.
         self.read_all();
@@ -257,7 +271,7 @@ impl Machine {
         self.writer.take().expect("is open").close().expect("closes");
         let recovery = set_aside_and_rebuild(&self.path, NOW, "by chance").expect("is made anew");
         assert!(recovery.whole);
-        self.kept_page = None;
+        (self.kept_page, self.kept_search) = (None, None);
         self.start(fresh);
         "was made anew".to_owned()
     }
@@ -265,7 +279,7 @@ impl Machine {
     /// Ends without being told to, and starts again.
     pub(super) fn kill(&mut self) -> String {
         drop(self.writer.take());
-        self.kept_page = None;
+        (self.kept_page, self.kept_search) = (None, None);
         let name = self.name;
         self.start(name);
         "was killed and started".to_owned()
@@ -277,14 +291,28 @@ impl Machine {
         format!("paused: {paused}")
     }
 
+    /// Leaves what is shared, until it is paused no more.
+    pub(super) fn leave(&mut self) -> String {
+        let gone = self.writer().leave_sharing().expect("leaves");
+        self.paused = true;
+        format!("left what is shared, and {} copies", gone.len())
+    }
+
+    /// Wants contents that were passed over.
+    pub(super) fn want_contents(&mut self) {
+        self.writer().pull_contents().expect("notes");
+    }
+
     /// Looks at all again, as after it was let in again.
     pub(super) fn look_again(&mut self) {
         self.writer().enqueue_all().expect("looks again");
     }
 
-    /// Takes note that the shared store went back.
-    pub(super) fn begin_again(&mut self) {
-        self.writer().begin_again().expect("begins anew");
+    /// Takes note of the life that the shared store is in, as whenever it is called.
+    pub(super) fn call(&mut self, server: &Server) {
+        if self.writer().note_epoch(&server.epoch.to_string()).expect("notes") {
+            self.writer().begin_again().expect("begins anew");
+        }
     }
 
     pub(super) fn embed(&mut self) -> String {
@@ -302,19 +330,40 @@ impl Machine {
     }
 
     pub(super) fn next_to_push(&self, most: usize) -> ToPush {
-        self.reader().next_to_push(most, self.paused).expect("reads")
+        let page = self.reader().next_to_push(most, self.paused).expect("reads");
+        self.assert_nothing_is_overtaken(&page);
+        page
     }
 
-    pub(super) fn pull(&self, server: &Server, most: usize) -> PulledPage {
+    fn place(&self) -> SharePlace {
         let place = self.reader().share_place().expect("reads").expect("shares");
         assert_eq!(place.machine, self.name);
-        server.pull(&place, most)
+        place
+    }
+
+    pub(super) fn pull(&self, server: &Server, most: usize, marks_only: bool) -> PulledPage {
+        server.pull(&self.place(), most, marks_only)
     }
 
     pub(super) fn apply(&mut self, page: &PulledPage) -> Applied {
         let applied = self.writer().apply_pulled(page, NOW).expect("applies");
+        assert!(!applied.unscrubbed || page.cursor >= page.head, "there is more to come");
+        if applied.unscrubbed {
+            self.writer().finish_forgetting().expect("cleans up");
+        }
         self.note_own();
         applied
+    }
+
+    pub(super) fn search(&self, server: &Server, first: usize, most: usize) -> FoundPage {
+        server.search(&self.place(), first, most)
+    }
+
+    pub(super) fn adopt(&mut self, page: &FoundPage) -> String {
+        let adopted = self.writer().adopt_found(page, NOW).expect("adopts");
+        assert_eq!(adopted.here.len(), page.found.len());
+        self.note_own();
+        format!("searched: {adopted:?}")
     }
 
     pub(super) fn apply_an_old_page(&mut self) -> String {
@@ -323,6 +372,43 @@ impl Machine {
         };
         let applied = self.apply(&page);
         format!("applied a page that it had kept: {applied:?}")
+    }
+
+    /// What is to leave goes before all else: what waits of it is urgent, and there is nothing else on a page while there is more of it.
+    fn assert_nothing_is_overtaken(&self, page: &ToPush) {
+        let db = Connection::open(&self.path).expect("opens");
+        let mut statement = db.prepare("SELECT uid, urgent FROM share_outbox").expect("prepares");
+        let waiting: BTreeMap<EpisodeUid, bool> = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .expect("reads")
+            .map(|row| row.expect("is a row"))
+            .collect();
+        let (rows, pushed) = (self.rows(), self.pushed());
+        for (uid, urgent) in &waiting {
+            let is_shown = rows
+                .get(uid)
+                .is_some_and(|row| row.shared_by.is_none() && !row.hidden && row.has_project && self.allows(row.turn));
+            assert!(
+                *urgent || is_shown || !pushed.contains(uid),
+                "machine {}: {uid} is to leave, and is not urgent",
+                self.index
+            );
+        }
+        let on_page: BTreeSet<EpisodeUid> = page.entries.iter().map(|(_, uid)| *uid).collect();
+        let has_others = on_page.iter().any(|uid| !waiting[uid]);
+        let is_left = waiting.iter().any(|(uid, urgent)| *urgent && !on_page.contains(uid));
+        assert!(
+            !has_others || !is_left,
+            "machine {}: something urgent is overtaken",
+            self.index
+        );
+    }
+
+    /// Whether a clean-up waits for more pages.
+    pub(super) fn has_clean_up_waiting(&self) -> bool {
+        let db = Connection::open(&self.path).expect("opens");
+        let sql = "SELECT EXISTS (SELECT 1 FROM _meta WHERE key = 'share_clean_up_waits' AND value = '1')";
+        db.query_row(sql, [], |row| row.get(0)).expect("reads")
     }
 
     /// Whether turn `number` may leave it.

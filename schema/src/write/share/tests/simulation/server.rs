@@ -1,12 +1,14 @@
 //! A model of the shared store: rows by uid, marks of what was forgotten, and one order of all changes. In go what machines push, out
-//! come pages for them.
+//! come pages for them, and what their searches find.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{EpisodeUid, PulledChange, PulledPage, ShareOrigin, SharePlace, SharedEpisode, ToPush, TurnUid};
+use crate::{
+    EpisodeUid, FoundEpisode, FoundPage, PulledChange, PulledPage, ShareOrigin, SharePlace, SharedEpisode, ToPush, TurnUid,
+};
 
 /// The machine of a mark that is told to all.
-const NOBODY: [u8; 16] = [0; 16];
+pub(super) const NOBODY: [u8; 16] = [0; 16];
 
 /// What has become of a row.
 #[derive(Clone)]
@@ -26,12 +28,27 @@ pub(super) struct Row {
     seq: i64,
 }
 
+impl Row {
+    fn origin(&self) -> ShareOrigin {
+        ShareOrigin {
+            member: self.member,
+            member_login: format!("member-{}", self.member),
+            machine: self.machine,
+            machine_name: "a machine".to_owned(),
+        }
+    }
+}
+
 /// The shared store of one team.
 #[derive(Clone, Default)]
 pub(super) struct Server {
     pub(super) head: i64,
     pub(super) rows: BTreeMap<EpisodeUid, Row>,
     pub(super) forgotten: BTreeMap<(i32, TurnUid), i64>,
+    /// What was taken back from all machines of a member, once at least.
+    pub(super) taken_back: BTreeSet<EpisodeUid>,
+    /// Which life it is in: another one, once it was put back from a copy.
+    pub(super) epoch: usize,
 }
 
 impl Server {
@@ -92,6 +109,9 @@ impl Server {
             (row.state, row.seq) = (State::Withdrawn, head);
             row.machine = if everywhere { NOBODY } else { machine };
             self.head = head;
+            if everywhere {
+                self.taken_back.insert(uid);
+            }
         }
     }
 
@@ -114,25 +134,43 @@ impl Server {
         }
     }
 
-    /// What changed after the place of a machine and was not changed by itself, in order; marks of what was forgotten always.
-    pub(super) fn pull(&self, place: &SharePlace, most: usize) -> PulledPage {
+    /// Some of what is shared, as a search finds it: whosever it is, from the `first` on.
+    pub(super) fn search(&self, place: &SharePlace, first: usize, most: usize) -> FoundPage {
+        let live = self.rows.values().filter_map(|row| match &row.state {
+            State::Live(episode) => Some(FoundEpisode {
+                seq: row.seq,
+                from: row.origin(),
+                episode: episode.clone(),
+            }),
+            State::Withdrawn | State::Forgotten => None,
+        });
+        FoundPage {
+            sent: place.sent,
+            head: self.head,
+            found: live.skip(first).take(most).collect(),
+        }
+    }
+
+    /// What changed after the place of a machine and was not changed by itself, in order; marks of what was forgotten always. With
+    /// `marks_only` no contents.
+    pub(super) fn pull(&self, place: &SharePlace, most: usize, marks_only: bool) -> PulledPage {
         let (machine, after) = (place.machine, place.cursor);
         let mut changes: Vec<(i64, PulledChange)> = Vec::new();
         for (uid, row) in self.rows.iter().filter(|(_, row)| row.machine != machine && row.seq > after) {
             let (seq, member) = (row.seq, row.member);
             let change = match &row.state {
-                State::Live(episode) => PulledChange::Live {
+                State::Live(episode) if !marks_only => PulledChange::Live {
                     seq,
-                    from: ShareOrigin {
-                        member,
-                        member_login: format!("member-{member}"),
-                        machine: row.machine,
-                        machine_name: "a machine".to_owned(),
-                    },
+                    from: row.origin(),
                     episode: episode.clone(),
                 },
-                State::Withdrawn => PulledChange::Withdrawn { seq, uid: *uid, member },
-                State::Forgotten => continue,
+                State::Withdrawn => PulledChange::Withdrawn {
+                    seq,
+                    uid: *uid,
+                    member,
+                    machine: row.machine,
+                },
+                State::Live(_) | State::Forgotten => continue,
             };
             changes.push((seq, change));
         }
@@ -153,7 +191,7 @@ impl Server {
             changes: changes.into_iter().map(|(_, change)| change).collect(),
             cursor,
             head: self.head,
-            marks_only: false,
+            marks_only,
         }
     }
 }
