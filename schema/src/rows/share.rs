@@ -163,8 +163,9 @@ pub struct Applied {
     /// Whether the page was left alone: it was asked from another place than pulling has come to, something was sent since, or nothing is
     /// shared any more.
     pub stale: bool,
-    /// Whether bytes of what was forgotten may be left on the disk, by this page or by one before it, and [`crate::Writer::finish_forgetting`]
-    /// is to run now: it takes as long for one turn as for thousands, so that only the last page says so.
+    /// Whether bytes of what was forgotten may be left on the disk, by this page or by one before it, and
+    /// [`crate::Writer::finish_forgetting`] is to run now: it takes as long for one turn as for thousands, so that only the last page says
+    /// so.
     pub unscrubbed: bool,
 }
 

@@ -80,8 +80,8 @@ pub const LISTEN: &str = "LISTEN remembrancer";
 /// The models whose vectors are taken. No parameters. Gives `name text`, `dimension int4`.
 pub const MODELS: &str = "SELECT name, dimension FROM remembrancer.models ORDER BY id";
 
-/// Makes a team, by the store's owner. Parameters: name `text` (1 to 64 letters, digits, `.`, `_` and `-`, of which the first is a letter or a
-/// digit), sealed `bool`, the key's check `bytea` (16) if and only if it is. Gives one row: `team_id int4`.
+/// Makes a team, by the store's owner. Parameters: name `text` (1 to 64 letters, digits, `.`, `_` and `-`, of which the first is a letter
+/// or a digit), sealed `bool`, the key's check `bytea` (16) if and only if it is. Gives one row: `team_id int4`.
 pub const ADD_TEAM: &str = "SELECT remembrancer.add_team($1::text, $2::bool, $3::bytea) AS team_id";
 
 /// Takes a team away with all that is shared there, by the store's owner. Parameter: its name `text`; `RM002` where there is none. Gives one

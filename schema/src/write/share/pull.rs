@@ -213,7 +213,7 @@ impl<'db> Applying<'db> {
         }
     }
 
-    /// Whether nothing of a member's turn is to come here any more: it was forgotten here or by the member, or retention took it or its copies.
+    /// Whether nothing of a member's turn is to come here any more: it was forgotten, here or by the member, or retention took it.
     fn is_over(&self, turn: TurnUid, member: i32) -> rusqlite::Result<bool> {
         let mut by_member = self
             .db
