@@ -57,24 +57,6 @@ fn each_contradiction_is_found() {
             "INSERT INTO tombstones SELECT turn_uid, 1 FROM episodes WHERE id = 3",
             "tombstone: episode 3",
         ),
-        (
-            "UPDATE episodes SET generation = -2, source_id = NULL WHERE id = 1",
-            "sharing: a pulled episode has no mark of whose it is: 1",
-        ),
-        (
-            "INSERT INTO shared_episodes VALUES (1, 7, 'ada', zeroblob(16), 'm', 1)",
-            "sharing: an episode of one's own is marked as another's: 1",
-        ),
-        (
-            "INSERT INTO share_outbox (uid, turn_uid) SELECT uid, turn_uid FROM episodes WHERE id = 1",
-            "sharing: a change waits to be told, and nothing is shared: 1",
-        ),
-        (
-            "INSERT INTO share_target (id, active, team_key, allowed) VALUES (1, 1, 'team', '[]');
-             INSERT INTO share_outbox (uid, turn_uid) SELECT uid, turn_uid FROM episodes WHERE id = 1;
-             INSERT INTO share_outbox (uid, turn_uid) SELECT uid, turn_uid FROM episodes WHERE id = 1",
-            "sharing: an episode waits twice to be told of: 2",
-        ),
         ("DELETE FROM episodes_fts WHERE rowid = 3", "index: no row for episode 3"),
         (
             "UPDATE episodes SET hidden = 1, embedding = NULL, embedding_model = NULL WHERE id = 3",
@@ -126,9 +108,39 @@ fn each_contradiction_is_found() {
         ),
         ("PRAGMA user_version = 12", "version: the file has 12"),
     ] {
-        let faults = faults_after(script);
-        assert!(faults.iter().any(|fault| fault.starts_with(expected)), "{script}: {faults:?}");
+        assert_found(script, expected);
     }
+}
+
+#[test]
+fn each_contradiction_of_what_is_shared_is_found() {
+    for (script, expected) in [
+        (
+            "UPDATE episodes SET generation = -2, source_id = NULL WHERE id = 1",
+            "sharing: a pulled episode has no mark of whose it is: 1",
+        ),
+        (
+            "INSERT INTO shared_episodes VALUES (1, 7, 'ada', zeroblob(16), 'm', 1)",
+            "sharing: an episode of one's own is marked as another's: 1",
+        ),
+        (
+            "INSERT INTO share_outbox (uid, turn_uid) SELECT uid, turn_uid FROM episodes WHERE id = 1",
+            "sharing: a change waits to be told, and nothing is shared: 1",
+        ),
+        (
+            "INSERT INTO share_target (id, active, team_key, allowed) VALUES (1, 1, 'team', '[]');
+             INSERT INTO share_outbox (uid, turn_uid) SELECT uid, turn_uid FROM episodes WHERE id = 1;
+             INSERT INTO share_outbox (uid, turn_uid) SELECT uid, turn_uid FROM episodes WHERE id = 1",
+            "sharing: an episode waits twice to be told of: 2",
+        ),
+    ] {
+        assert_found(script, expected);
+    }
+}
+
+fn assert_found(script: &str, expected: &str) {
+    let faults = faults_after(script);
+    assert!(faults.iter().any(|fault| fault.starts_with(expected)), "{script}: {faults:?}");
 }
 
 #[test]

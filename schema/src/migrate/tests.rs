@@ -135,15 +135,17 @@ fn populate(db: &Connection, version: usize) {
         &|| db.execute_batch("INSERT INTO recollection_traces VALUES (1, '{}')"),
         &no_table,
         &|| share_something(db),
-        &|| {
-            db.execute(
-                "INSERT INTO share_former VALUES ('db.example.org/other', ?1, ?1)",
-                [[1_u8; 16]],
-            )?;
-            db.execute_batch("INSERT INTO share_server VALUES (1, 1, 'm', 'first', NULL)")
-        },
+        &|| leave_another_team(db),
     ];
     rows.iter().take(version).for_each(|fill| fill().expect("fills"));
+}
+
+fn leave_another_team(db: &Connection) -> rusqlite::Result<()> {
+    db.execute(
+        "INSERT INTO share_former VALUES ('db.example.org/other', ?1, ?1)",
+        [[1_u8; 16]],
+    )?;
+    db.execute_batch("INSERT INTO share_server VALUES (1, 1, 'm', 'first', NULL)")
 }
 
 fn share_something(db: &Connection) -> rusqlite::Result<()> {

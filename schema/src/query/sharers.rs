@@ -84,12 +84,12 @@ mod tests {
         .expect("marks");
     }
 
-    fn by(member: &str, is_own: bool) -> Option<SharedBy> {
-        Some(SharedBy {
+    fn by(member: &str, is_own: bool) -> SharedBy {
+        SharedBy {
             member: member.to_owned(),
             machine: "den".to_owned(),
             is_own,
-        })
+        }
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
         mark(&store, ids[2], 2, "bob");
         // Of a member that has one's number by another name.
         mark(&store, ids[3], 1, "eve");
-        let others = [None, by("ada", false), by("bob", false), by("eve", false)];
+        let others = [None, Some(by("ada", false)), Some(by("bob", false)), Some(by("eve", false))];
         assert_eq!(told(&store), others, "it is not known yet who one is");
 
         let setup = ShareSetup {
@@ -126,7 +126,10 @@ mod tests {
         store.writer.set_sharing(Some(&setup), [1; 16]).expect("sets");
         assert_eq!(told(&store), others, "nor here");
         store.writer.note_member(1, "ada").expect("notes");
-        assert_eq!(told(&store), [None, by("ada", true), by("bob", false), by("eve", false)]);
+        assert_eq!(
+            told(&store),
+            [None, Some(by("ada", true)), Some(by("bob", false)), Some(by("eve", false))]
+        );
     }
 
     #[test]

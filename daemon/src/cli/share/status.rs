@@ -16,13 +16,12 @@ use crate::share;
 pub(super) fn run(json: bool, surroundings: &Surroundings) -> Result<(), CliError> {
     let status = ask::data(surroundings, &Request::Status)?;
     let daemon = status.is_some();
-    let (sharing, reader) = match status {
+    let (sharing, reader) = if let Some(mut status) = status {
         // A database that only the running daemon can read, of another version, tells nothing here.
-        Some(mut status) => (status["sharing"].take(), ask::reader(surroundings).ok()),
-        None => {
-            let reader = ask::reader(surroundings)?;
-            (control::share_status(&reader)?, Some(reader))
-        }
+        (status["sharing"].take(), ask::reader(surroundings).ok())
+    } else {
+        let reader = ask::reader(surroundings)?;
+        (control::share_status(&reader)?, Some(reader))
     };
     let settings = surroundings.config.share.as_ref();
     let patterns = settings.map(|settings| settings.projects.as_slice()).unwrap_or_default();

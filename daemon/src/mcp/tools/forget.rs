@@ -291,7 +291,7 @@ mod tests {
     use super::*;
     use crate::mcp::arguments::Arguments;
 
-    fn selected(shared: Value, member: Value) -> Selected {
+    fn selected(shared: &Value, member: &Value) -> Selected {
         let turn = json!({"id": "2b3c49c9", "date": "2026-03-02", "project": null, "asked": "Why?", "shared_by": member});
         Selected {
             selection: Selection {
@@ -306,9 +306,9 @@ mod tests {
 
     #[test]
     fn what_another_member_shared_is_not_said_to_go_for_good() {
-        let own = selected(json!([]), Value::Null);
+        let own = selected(&json!([]), &Value::Null);
         let bobs = json!({"member": "bob", "machine": "den", "own": false});
-        let of_bob = selected(json!([{"member": "bob", "episodes": 1}]), bobs);
+        let of_bob = selected(&json!([{"member": "bob", "episodes": 1}]), &bobs);
         for said in [unconfirmed(&own, "t").text, question(&own)] {
             assert!(said.contains("for good") && !said.contains("shared"), "{said}");
         }
