@@ -138,7 +138,9 @@ pub(super) fn of_server(state: &str, message: &str) -> ShareError {
         None => {}
     }
     let refused = match state {
-        "28P01" => "the server does not take the password: see share.password_file or share.password_command",
+        "28P01" => {
+            "the server does not take the password: see share.password_file or share.password_command, or the service that share.service names"
+        }
         "28000" => "the server does not let this user in from here: ask who keeps it",
         "3D000" => "the server has no database of that name: see share.url",
         "42501" => {

@@ -387,7 +387,7 @@ impl Sharing {
         let noted = unknown.clone();
         let done = self.writer.call(move |writer| {
             if is_news {
-                writer.enqueue_all()?;
+                writer.enqueue_shared()?;
             }
             writer.note_unknown_model(noted.as_deref())
         });

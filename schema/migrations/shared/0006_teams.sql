@@ -118,6 +118,29 @@ BEGIN
 END
 $$;
 
+-- Takes back what one shared who left the team: at most so many at once. Returns how many; it is called again until that is 0. The marks name
+-- the machine of 16 bytes of all ones, which is none: machines of a member that is let in again share what these take back, which they do
+-- not where their own member took it back from all.
+CREATE OR REPLACE FUNCTION remembrancer.withdraw_member(in_team text, in_login name, most int) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '10s' AS $$
+DECLARE
+    its_team int := remembrancer.looked_after(in_team);
+    gone_member int;
+BEGIN
+    PERFORM FROM remembrancer.teams t WHERE t.id = its_team FOR NO KEY UPDATE;
+    SELECT m.id INTO gone_member FROM remembrancer.team_members tm JOIN remembrancer.members m ON m.id = tm.member
+        WHERE tm.team = its_team AND m.login = in_login AND tm.left_at IS NOT NULL;
+    IF gone_member IS NULL THEN
+        RAISE EXCEPTION '% has not left the team %', in_login, in_team
+            USING ERRCODE = 'RM006', HINT = 'Take the login out of it first: remembrancer share remove-member.';
+    END IF;
+    RETURN remembrancer.withdraw_rows(its_team, ARRAY(
+        SELECT e.uid FROM remembrancer.episodes e WHERE e.team = its_team AND e.member = gone_member AND e.kind = 0
+        LIMIT remembrancer.step(most)
+    ), decode(repeat('ff', 16), 'hex'), gone_member, false, 'withdraw_all', jsonb_build_object('by', session_user));
+END
+$$;
+
 REVOKE ALL ON FUNCTION remembrancer.owned(text), remembrancer.remove_team(text), remembrancer.restored() FROM PUBLIC;
 -- Who may not is told so in words.
 GRANT EXECUTE ON FUNCTION remembrancer.remove_team(text), remembrancer.restored() TO remembrancer_member;

@@ -81,7 +81,8 @@ pub enum PulledChange {
         uid: EpisodeUid,
         /// Whose it was.
         member: i32,
-        /// The machine that shared it and does no more; 16 zero bytes where it was taken back from all machines of the member.
+        /// The machine that shared it and does no more; 16 zero bytes where the member took it back from all its machines, 16 bytes of
+        /// all ones where the member was taken out of the team.
         machine: [u8; 16],
     },
     /// A turn was forgotten for good.

@@ -92,6 +92,12 @@ pub const REMOVE_TEAM: &str = "SELECT remembrancer.remove_team($1::text) AS remo
 /// without a value.
 pub const RESTORED: &str = "SELECT remembrancer.restored()";
 
+/// How large a team is, to the owner or who is in it. Parameters: its name `text`. Gives one row, or none where there is no such team:
+/// `members int8`, `episodes int8` that are shared.
+pub const TEAM_SIZE: &str = "SELECT (SELECT count(*) FROM remembrancer.team_members tm WHERE tm.team = t.id AND tm.left_at IS NULL) AS members, \
+     (SELECT count(*) FROM remembrancer.episodes e WHERE e.team = t.id AND e.kind = 0) AS episodes \
+     FROM remembrancer.teams t WHERE t.name = $1::text";
+
 /// Takes a login into a team, or changes whether it looks after it; by the owner, or who looks after the team. Parameters: the team's
 /// name `text`, login `text`, looks after it `bool`. Gives one row: `member_id int4`.
 pub const ADD_MEMBER: &str = "SELECT remembrancer.add_member($1::text, $2::text::name, $3::bool) AS member_id";

@@ -141,6 +141,28 @@ impl Writer {
         self.within("look again at what is shared", |db| enqueue(db))
     }
 
+    /// Has what is shared be told once more, such as with its vectors where these are taken now. What was taken back stays so.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn enqueue_shared(&mut self) -> Result<(), QueryError> {
+        self.within("tell again what is shared", |db| {
+            let last = last_change(db)?;
+            db.execute(
+                "INSERT INTO share_outbox (uid, turn_uid, urgent)
+                 SELECT uid, turn_uid, EXISTS (SELECT 1 FROM share_outbox AS before WHERE before.uid = share_pushed.uid AND urgent = 1)
+                 FROM share_pushed WHERE state > 0 AND EXISTS (SELECT 1 FROM share_target WHERE active = 1)",
+                [],
+            )?;
+            db.execute(
+                "DELETE FROM share_outbox WHERE change <= :last
+                     AND uid IN (SELECT uid FROM share_outbox AS after WHERE after.change > :last)",
+                named_params! {":last": last},
+            )
+            .map(drop)
+        })
+    }
+
     /// Leaves what is shared: contents rest both ways, as in a pause, and what others shared goes. Gives the episodes that went. What this
     /// memory shared stays there, and known here, so that what is withdrawn and forgotten travels on. To go on from the pause
     /// ([`Writer::pause_sharing`]) takes all of it again.
@@ -341,7 +363,7 @@ fn enqueue(db: &Connection) -> rusqlite::Result<()> {
         return Ok(());
     };
     let projects = allowed_projects(db, &parse_globs(&target.allowed)?)?;
-    let last: i64 = db.query_row("SELECT coalesce(max(change), 0) FROM share_outbox", [], |row| row.get(0))?;
+    let last = last_change(db)?;
     // What is not told as a rule is told where it was shared: the shared store has it.
     db.execute(
         "INSERT INTO share_outbox (uid, turn_uid, urgent) SELECT uid, uid, 1 FROM tombstones
@@ -367,6 +389,11 @@ fn enqueue(db: &Connection) -> rusqlite::Result<()> {
         named_params! {":projects": projects},
     )?;
     db.execute("DELETE FROM share_outbox WHERE change <= :last", [last]).map(drop)
+}
+
+/// The newest change that waits; 0 where none does.
+fn last_change(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("SELECT coalesce(max(change), 0) FROM share_outbox", [], |row| row.get(0))
 }
 
 /// Puts an entry into the outbox, in the place of one that is there; it is urgent, too, where that was.

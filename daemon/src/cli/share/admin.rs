@@ -8,7 +8,7 @@ use clap::Args;
 use remembrancer_processor::embed::Embed;
 use remembrancer_schema::shared::{
     ADD_MEMBER, ADD_TEAM, READ_VERSION, REGISTER_MODEL, REMOVE_MEMBER, REMOVE_TEAM, RESTORED, SHARED_MIGRATIONS, SHARED_VERSION,
-    SharedMigration, WITHDRAW_MEMBER,
+    SharedMigration, TEAM_SIZE, WITHDRAW_MEMBER,
 };
 use tokio_postgres::{Client, Error};
 
@@ -249,17 +249,23 @@ pub(super) fn add_member(arguments: &AddMemberArguments, surroundings: &Surround
 pub(super) fn remove_team(arguments: &RemoveTeamArguments, surroundings: &Surroundings) -> Result<(), CliError> {
     let name = &arguments.name;
     let network = Network::start()?;
-    let mut client = arguments.admin.connect(&network, surroundings)?;
+    let client = arguments.admin.connect(&network, surroundings)?;
     // One that shares much takes longer than anything else that is asked.
     network.ask(client.batch_execute(UNBOUNDED))?;
     if !arguments.yes {
-        let episodes = network.wait(would_remove(&mut client, name)).map_err(said)?;
-        let what = format!(
-            "This deletes the team {name} from the server, with {} of its members and all that is known there of what they forgot. Their \
-             machines keep what they took.",
-            counted(episodes.unsigned_abs(), "episode", "episodes")
-        );
-        agree(&what, "Delete it?", "nothing was deleted")?;
+        // One that is not there is told of as it is deleted.
+        let size = network.wait(size(&client, name)).map_err(said)?;
+        let what = size.map(|(members, episodes)| {
+            format!(
+                "This deletes the team {name} from the server, with {} of its {} and all that is known there of what they forgot. Their \
+                 machines keep what they took.",
+                counted(episodes.unsigned_abs(), "episode", "episodes"),
+                counted(members.unsigned_abs(), "member", "members")
+            )
+        });
+        if let Some(what) = what {
+            agree(&what, "Delete it?", "nothing was deleted")?;
+        }
     }
     let episodes = network.wait(removed(&client, name)).map_err(said)?;
     say!(
@@ -274,12 +280,11 @@ pub(super) fn remove_team(arguments: &RemoveTeamArguments, surroundings: &Surrou
     Ok(())
 }
 
-/// How many episodes would go with the team: it is done, and taken back, so that nobody waits for it while somebody is asked.
-async fn would_remove(client: &mut Client, team: &str) -> Result<i64, Error> {
-    let transaction = client.transaction().await?;
-    let episodes = transaction.query_one(REMOVE_TEAM, &[&team]).await?.try_get(0)?;
-    transaction.rollback().await?;
-    Ok(episodes)
+/// How many members the team has, and how many episodes are shared there.
+async fn size(client: &Client, team: &str) -> Result<Option<(i64, i64)>, Error> {
+    let row = client.query_opt(TEAM_SIZE, &[&team]).await?;
+    row.map(|row| Ok((row.try_get("members")?, row.try_get("episodes")?)))
+        .transpose()
 }
 
 /// Deletes the team; gives how many episodes went.

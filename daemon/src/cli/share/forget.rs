@@ -20,7 +20,7 @@ use crate::share::TeamKey;
 
 /// What holds however it is named.
 const NOTES: &str = "What is taken back stays in your memory on this machine. It comes into the shared store again where it changes here, or \
-where all is looked at again (another list of projects, a model that is registered there, a server that was put back), and its project is still named by \
+where all is looked at again (another list of projects, a server that was put back), and its project is still named by \
 `share.projects`: take the project out there first, or pause sharing. `remembrancer forget` deletes here and \
 there, for good. Backups of the server are not reached.";
 
@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
             say!("The others' machines remove their copies when they look next. Backups of the server keep what they hold.");
         }
         say!(
-            "It comes back where it changes here, or all is looked at again (another list of projects, a model that is registered there): to share nothing more \
+            "It comes back where it changes here, or all is looked at again (another list of projects, a server that was put back): to share nothing more \
              of it, take the project out of `share.projects`, and start the daemon again."
         );
     });

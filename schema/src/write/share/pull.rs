@@ -414,8 +414,8 @@ impl<'db> Applying<'db> {
         if member != self.member {
             return self.tell_again("SELECT uid, turn_uid FROM share_pushed WHERE uid = :id AND state > 0", uid.0);
         }
-        // Another machine of one's own shares it no more, which says nothing of this one. What was taken back from all of them, such as by
-        // who looks after the team, stays there no more until it is touched.
+        // Another machine of one's own shares it no more, which says nothing of this one; nor does it where one was taken out of the team
+        // and is in it again. What was taken back from all of them stays there no more until it is touched.
         if machine != EVERYWHERE && machine != self.machine {
             self.tell_again(
                 "SELECT uid, turn_uid FROM share_pushed WHERE uid = :id AND state > 0

@@ -4,7 +4,8 @@ use super::*;
 
 #[test]
 fn what_another_machine_of_one_s_own_shares_no_more_this_one_shares_on() {
-    for (by, again) in [(7, true), (0, false), (1, false)] {
+    // By another machine, by the team's taking one out of it and in again, by all of one's own, by itself.
+    for (by, again) in [(7, true), (0xFF, true), (0, false), (1, false)] {
         let mut store = sharing(&["*"]);
         store_turn(&mut store, 1, &["quokka"]);
         drain(&mut store);
@@ -123,4 +124,27 @@ fn to_leave_where_nothing_is_shared_does_nothing() {
     let mut store = Store::new();
     assert!(store.writer.leave_sharing().expect("does nothing").is_empty());
     assert_eq!(store.reader().share_state().expect("reads"), None);
+}
+
+#[test]
+fn what_is_shared_is_told_once_more_and_what_was_taken_back_is_not() {
+    let mut store = sharing(&["*"]);
+    for number in 1..=3 {
+        store_turn(&mut store, number, &["quokka"]);
+    }
+    drain(&mut store);
+    apply(&mut store, vec![taken_back(1, 1, 0)]);
+    // One waits already, urgently, and one was never shared.
+    forget_turn(&mut store, 2);
+    store_turn(&mut store, 4, &["wombat"]);
+    store.writer.enqueue_shared().expect("looks again");
+    let page = next(&store);
+    assert_eq!(pushed(&page), sorted([uid(3, 0), uid(4, 0)]));
+    assert_eq!(page.forget, [turn_uid(2)]);
+    let removals = store.reader().next_to_push(500, true).expect("reads");
+    assert_eq!(removals.forget, [turn_uid(2)], "it is urgent still");
+    assert_sound(&store);
+    store.writer.set_sharing(None, [0; 16]).expect("stops");
+    store.writer.enqueue_shared().expect("looks again");
+    assert_sound(&store);
 }

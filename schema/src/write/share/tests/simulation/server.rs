@@ -115,7 +115,7 @@ impl Server {
         }
     }
 
-    /// All that a member shares, as the member or who looks after the team has it.
+    /// All that a member shares, as the member has it.
     pub(super) fn withdraw_all(&mut self, member: i32) {
         let uids: Vec<EpisodeUid> = self.rows.keys().copied().collect();
         for uid in uids {
