@@ -84,7 +84,7 @@ fn take_out_of(hooks: &mut dyn TableLike, events: impl Fn(&str) -> bool) -> bool
     for event in &wanted {
         let Some(list) = hooks.get_mut(event) else { continue };
         remove_ours(list, |_| false);
-        if elements(list).is_empty() {
+        if is_empty(list) {
             hooks.remove(event);
         }
     }
@@ -101,7 +101,7 @@ fn remove_ours(list: &mut Item, mut keep: impl FnMut(&dyn TableLike) -> bool) {
         };
         let before = elements(handlers).len();
         retain(handlers, |handler| !is_ours(handler) || keep(handler));
-        emptied.push(before > 0 && elements(handlers).is_empty());
+        emptied.push(before > 0 && is_empty(handlers));
     }
     let mut emptied = emptied.into_iter();
     retain(list, |_| !emptied.next().unwrap_or_default());
@@ -233,6 +233,14 @@ fn elements(list: &Item) -> Vec<&dyn TableLike> {
             tables.map(|table| table as &dyn TableLike).collect()
         }
         _ => Vec::new(),
+    }
+}
+
+/// Whether a list holds nothing at all, tables or not.
+fn is_empty(list: &Item) -> bool {
+    match list {
+        Item::Value(Value::Array(values)) => values.is_empty(),
+        _ => elements(list).is_empty(),
     }
 }
 

@@ -45,6 +45,15 @@ fn all_goes_again(#[case] before: String) {
 }
 
 #[test]
+fn what_is_no_table_stays_in_its_list() {
+    for before in ["hooks.Stop = [0]\n", "hooks.Stop = [{ hooks = [0] }]\n"] {
+        let text = register(before, Agent::CODEX, PROGRAM).unwrap();
+        assert!(text.contains(PROGRAM), "{text}");
+        assert_eq!(unregister(&text).unwrap(), before);
+    }
+}
+
+#[test]
 fn what_belongs_to_the_last_group_stays_with_it() {
     // The group's handlers go on below another list of it.
     let before = "[[hooks.UserPromptSubmit]]\nmatcher = \"x\"\n[[hooks.UserPromptSubmit.hooks]]\ncommand = \"a\"\n\

@@ -132,7 +132,9 @@ impl CopilotCli {
             self.conversation.call(id, tool, arguments);
             arguments.prompt.filled().map(str::to_owned)
         });
+        // One without an id is known again by nothing: whose thread it begins can't be told.
         if let Some(task) = task
+            && !id.is_empty()
             && self.conversation.assembler().has_open()
         {
             self.tasks.insert(id.to_owned(), task);
@@ -148,6 +150,10 @@ impl CopilotCli {
 
     fn subagent(&mut self, event: &Event<'_>) {
         let call = event.data.call_id.as_str();
+        if call.is_empty() {
+            // Its thread is called by its own name.
+            return;
+        }
         if let Some(agent) = event.agent_id.filled()
             && self.conversation.assembler().has_open()
         {
