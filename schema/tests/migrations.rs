@@ -124,17 +124,7 @@ fn a_reader_never_migrates() {
     Writer::open(&path).expect("opens").close().expect("closes");
     // What the last migration made.
     Connection::open(&path)
-        .and_then(|db| {
-            db.execute_batch(
-                "DROP TRIGGER share_episode_added; DROP TRIGGER share_episode_changed; DROP TRIGGER share_episode_removed;
-                 DROP TRIGGER share_episode_became_own; DROP TRIGGER share_branch_changed; DROP TRIGGER share_turn_forgotten;
-                 DROP TRIGGER share_project_renamed; DROP TRIGGER share_key_added; DROP TRIGGER share_key_changed;
-                 DROP TRIGGER share_key_removed;
-                 DROP TABLE shared_episodes; DROP TABLE share_forgotten; DROP TABLE share_pushed; DROP TABLE share_outbox;
-                 DROP TABLE share_machines; DROP TABLE share_target;
-                 DROP TABLE share_turns; DROP TABLE shared_keys;",
-            )
-        })
+        .and_then(|db| db.execute_batch("DROP TABLE share_former; DROP TABLE share_server;"))
         .expect("drops");
     set_version(&path, SCHEMA_VERSION - 1);
     let error = Reader::open(&path).expect_err("is refused");

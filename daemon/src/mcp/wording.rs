@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(with_sharer(&told, &["id"]), json!({"id": "1", "shared_by": null}));
         assert_eq!(shared_by(&json!({"shared_by": null})), "");
         let text = |has_others| block("show", "", "id: 1\n", has_others, "");
-        assert!(text(true).contains("another member of the user's team") && !text(false).contains("member"));
+        assert!(text(true).contains("another member of the user's team") && !text(false).contains("another member"));
     }
 
     #[test]
