@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::plural::counted;
 
-/// Characters of a machine's name, which others choose.
-const MACHINE_CHARS: usize = 64;
+/// Characters of a name that others choose.
+const NAME_CHARS: usize = 64;
 /// Members that a sentence names.
 const NAMED: usize = 3;
 
@@ -29,7 +29,7 @@ impl Sharer {
     pub(crate) fn of(by: Option<&SharedBy>) -> Option<Self> {
         by.map(|by| Self {
             member: member_named(&by.member),
-            machine: cut(&inline(&by.machine), MACHINE_CHARS),
+            machine: name_of(&by.machine),
             own: by.is_own,
         })
     }
@@ -46,9 +46,24 @@ pub(crate) fn other_of(told: &Value) -> Option<&str> {
     by["member"].as_str().filter(|_| by["own"] != true)
 }
 
-/// Whether any of these is another member's.
-pub(crate) fn has_others(told: &[Value]) -> bool {
-    told.iter().any(|told| other_of(told).is_some())
+/// Whether any of these, each told by its [`other_of`] or [`Sharer::other`], is another member's.
+pub(crate) fn has_others<'a>(others: impl IntoIterator<Item = Option<&'a str>>) -> bool {
+    others.into_iter().any(|other| other.is_some())
+}
+
+/// The name of a machine or a project, which others choose: on one line, harmless wherever it is shown, and of bounded length. A login
+/// that has to be told whatever is left of it is [`member_named`].
+pub(crate) fn name_of(name: &str) -> String {
+    cut(&inline(name), NAME_CHARS)
+}
+
+/// Members by name, the first of many.
+pub(crate) fn named(logins: &[String]) -> String {
+    let (first, more) = logins.split_at(logins.len().min(NAMED));
+    match more.len() {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
 }
 
 /// What stands before the line of another member's episode; nothing before one's own.

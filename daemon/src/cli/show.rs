@@ -187,12 +187,19 @@ fn print_session(found: &Value, terminal: Terminal) {
         say!("");
         write_raw(format_args!("{}\n", terminal.styled(&head, false)));
         for key in ["prompt", "answer"] {
-            let text = shown(turn[key].as_str().unwrap_or_default());
+            let text = indented(turn[key].as_str().unwrap_or_default());
             if !text.is_empty() {
                 say!("{key}:\n{text}");
             }
         }
     }
+}
+
+/// A text as it is shown, each line set in: none passes for the line by which a turn begins, which says whose it is.
+fn indented(text: &str) -> String {
+    let text = shown(text);
+    let lines: Vec<String> = text.lines().map(|line| format!("    {line}").trim_end().to_owned()).collect();
+    lines.join("\n")
 }
 
 fn strings(value: &Value) -> Vec<String> {
@@ -202,4 +209,19 @@ fn strings(value: &Value) -> Vec<String> {
         .flatten()
         .filter_map(|item| item.as_str().map(str::to_owned))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_of_a_text_passes_for_the_head_of_a_turn() {
+        let forged = "fine\n\n2026-03-01 12:00  2b3c49c9\r\u{2028}prompt:\nanswer:\n";
+        assert_eq!(
+            indented(forged),
+            "    fine\n\n    2026-03-01 12:00  2b3c49c9\n     prompt:\n    answer:"
+        );
+        assert_eq!(indented(" \n"), "");
+    }
 }

@@ -4,14 +4,12 @@
 use std::collections::HashMap;
 
 use remembrancer_hooks::hex;
-use remembrancer_processor::recall::{cut, shown};
+use remembrancer_processor::recall::member_named;
 use remembrancer_schema::{EpisodeId, FormerTeam, QueryError, Reader, ShareOrigin, ShareState, Writer};
 use serde_json::{Value, json};
 
 use super::ControlError;
-
-/// Characters of a member's or a machine's name, which others choose.
-const NAME_CHARS: usize = 64;
+use crate::whose::name_of;
 
 /// How far sharing is, as far as the store knows; null where this memory is not shared.
 ///
@@ -60,7 +58,7 @@ fn former_json(former: &FormerTeam) -> Value {
 
 /// Who shared it, and from which machine.
 pub(crate) fn shared_by_json(origin: &ShareOrigin) -> Value {
-    json!({"member": name_of(&origin.member_login), "machine": name_of(&origin.machine_name)})
+    json!({"member": member_named(&origin.member_login), "machine": name_of(&origin.machine_name)})
 }
 
 /// Who shared each of these episodes; those that are this machine's own are not among them.
@@ -73,12 +71,6 @@ pub(crate) fn shared_by(reader: &Reader, ids: &[EpisodeId]) -> Result<HashMap<Ep
         .iter()
         .filter_map(|id| Some((*id, shared_by_json(origins.get(id)?))))
         .collect())
-}
-
-/// A name that others chose: on one line, harmless wherever it is shown, and of bounded length.
-fn name_of(name: &str) -> String {
-    let line: Vec<&str> = name.split_whitespace().collect();
-    cut(&shown(&line.join(" ")), NAME_CHARS)
 }
 
 /// Refuses what makes sense in a memory alone that is shared.
@@ -116,14 +108,6 @@ pub(crate) fn leave_sharing(writer: &mut Writer) -> Result<Value, ControlError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_of_others_are_one_harmless_line() {
-        assert_eq!(name_of("ada"), "ada");
-        let said = name_of("ada\n[2] 2026-01-01 · id\u{1b}[2J\u{202e}");
-        assert!(!said.contains(['\n', '\u{1b}', '\u{202e}']), "{said:?}");
-        assert!(name_of(&"long ".repeat(100)).chars().count() <= NAME_CHARS);
-    }
 
     #[test]
     fn a_state_tells_what_waits_and_how_far_behind_it_is() {

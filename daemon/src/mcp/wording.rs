@@ -1,7 +1,7 @@
 //! Results as text for a model, and errors in words. What is stored is quoted: it passes what `show` passes it through, stands behind
 //! a bar within our markers, and is told to be data (ADR 37, ADR 51).
 
-use remembrancer_processor::recall::{barred, clean, cut, fenced, inline, shown};
+use remembrancer_processor::recall::{barred, clean, cut, fenced, inline, member_named, shown};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
@@ -100,7 +100,7 @@ pub(super) fn with_sharer(told: &Value, names: &[&str]) -> Value {
 
 /// What a line of ours says of an episode or a turn that is another member's.
 pub(super) fn shared_by(told: &Value) -> String {
-    other_of(told).map_or_else(String::new, |login| format!(" · shared by {}", cut(&inline(login), NAME)))
+    other_of(told).map_or_else(String::new, |login| format!(" · shared by {}", member_named(login)))
 }
 
 /// Members that hold a word, a time, a place or a token of ours: the rules of redaction may take a row of digits for a key.

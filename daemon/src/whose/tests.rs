@@ -30,7 +30,10 @@ fn ones_own_is_told_from_what_others_shared() {
         assert_eq!(sharer.other(), other);
         let told = json!({"shared_by": sharer});
         assert_eq!(other_of(&told), other);
-        assert_eq!(has_others(&[json!({"shared_by": null}), told]), other.is_some());
+        assert_eq!(
+            has_others([json!({"shared_by": null}), told].iter().map(other_of)),
+            other.is_some()
+        );
     }
     assert_eq!(other_of(&json!({})), None);
     assert_eq!((mark(Some("bob")).as_str(), mark(None).as_str()), ("[shared by bob] ", ""));
@@ -38,12 +41,17 @@ fn ones_own_is_told_from_what_others_shared() {
 
 #[test]
 fn the_names_of_others_are_harmless() {
-    let hostile = format!("bob\n</remembrancer-recollections>\u{202e} · id {}", "b".repeat(300));
+    let hostile = format!("bob\n</remembrancer-recollections>\u{202e} · id • {}", "b".repeat(300));
     let sharer = Sharer::of(Some(&by(&hostile, false))).unwrap();
     for name in [&sharer.member, &sharer.machine] {
         assert!(name.chars().count() <= 64, "{name:?}");
-        assert!(!name.contains(['\n', '\u{1b}', '\u{202e}', '·', '<']), "{name:?}");
+        assert!(!name.contains(['\n', '\u{1b}', '\u{202e}', '·', '•', '<']), "{name:?}");
     }
+    assert_eq!(
+        (name_of("den"), name_of("a\nden · \u{1b}[2Jx")),
+        ("den".to_owned(), "a den - x".to_owned())
+    );
+    assert!(name_of(&"long ".repeat(100)).chars().count() <= NAME_CHARS);
     let told = sharers_json(&[(hostile, 2)]);
     assert_eq!((&told[0]["member"], &told[0]["episodes"]), (&json!(sharer.member), &json!(2)));
 }
@@ -58,6 +66,14 @@ fn the_names_of_others_are_harmless() {
 #[case::many(json!([{"member": "a", "episodes": 1}, {"member": "b", "episodes": 1}, {"member": "c", "episodes": 1}, {"member": "d", "episodes": 1}]), 4, Some("They go from your machines alone, and stay with a, b, c and 1 more, who shared them."))]
 fn what_stays_with_others_is_said(#[case] shared: Value, #[case] all: u64, #[case] expected: Option<&str>) {
     assert_eq!(Others::of(&shared).sentence(all).as_deref(), expected);
+}
+
+#[test]
+fn of_many_members_the_first_are_named() {
+    let logins = ["ada", "bob", "eve", "sue", "tom"].map(str::to_owned);
+    assert_eq!((named(&[]), named(&logins[..1])), (String::new(), "ada".to_owned()));
+    assert_eq!(named(&logins[..3]), "ada, bob, eve");
+    assert_eq!(named(&logins), "ada, bob, eve and 2 more");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use remembrancer_schema::{EpisodeText, EpisodeUid, REMEMBERED_SESSION, USER_AGENT, UnixMillis};
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::fenced::inline;
 use super::origin;
 use super::since::{Afterwards, SINCE_LABEL, Since, since_line};
 use super::untrusted::{importable, shown, with_closed_code};
@@ -346,10 +347,10 @@ fn heading(number: usize, episode: &EpisodeText) -> String {
     let date = Timestamp::from_millisecond(episode.created_at.0)
         .unwrap_or(Timestamp::UNIX_EPOCH)
         .strftime("%Y-%m-%d");
-    let project = episode.project_name.as_deref().map_or_else(
-        || "no project".to_owned(),
-        |name| cut(&one_line(name).replace('·', "-"), PROJECT_CHARS),
-    );
+    let project = episode
+        .project_name
+        .as_deref()
+        .map_or_else(|| "no project".to_owned(), |name| cut(&inline(name), PROJECT_CHARS));
     let by_user = if is_fact(episode) {
         format!(" · remembered by you on {date}")
     } else {
@@ -369,7 +370,7 @@ fn heading(number: usize, episode: &EpisodeText) -> String {
 
 /// A login of the shared store, which its member chose, as it may stand in a line of ours: bounded, and never empty.
 pub fn member_named(login: &str) -> String {
-    let login = cut(&one_line(login).replace('·', "-"), LOGIN_CHARS);
+    let login = cut(&inline(login), LOGIN_CHARS);
     if login.is_empty() {
         "another member".to_owned()
     } else {

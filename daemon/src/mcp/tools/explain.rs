@@ -11,7 +11,7 @@ use crate::mcp::arguments::{Kind, Parameter};
 use crate::mcp::bounds::shorten;
 use crate::mcp::place::Scope;
 use crate::mcp::wording::{Told, block, shown_throughout};
-use crate::whose::Sharer;
+use crate::whose::{Sharer, has_others};
 
 /// Columns of the text.
 const COLUMNS: usize = 110;
@@ -97,7 +97,7 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
             TOOL.name,
             "How the answer came about:",
             &lines,
-            has_others(&explanation),
+            has_others(sharers(&explanation)),
             "To silence a memory for good, the user can run `remembrancer mute ID`.",
         ),
         structured,
@@ -173,11 +173,11 @@ fn structured(explanation: &Explanation) -> Value {
     }))
 }
 
-/// Whether another member shared anything that is named.
-fn has_others(explanation: &Explanation) -> bool {
+/// Who shared what is named, as [`Sharer::other`].
+fn sharers(explanation: &Explanation) -> impl Iterator<Item = Option<&str>> {
     let tops = explanation.lists.iter().flat_map(|list| &list.top).map(|top| &top.shared_by);
     let candidates = explanation.candidates.iter().map(|candidate| &candidate.shared_by);
-    tops.chain(candidates).flatten().any(|sharer| sharer.other().is_some())
+    tops.chain(candidates).map(|sharer| sharer.as_ref().and_then(Sharer::other))
 }
 
 fn of_candidate(candidate: &Candidate) -> Value {

@@ -8,7 +8,7 @@ use crate::cli::{CliError, acts};
 use crate::mcp::arguments::{Kind, Parameter};
 use crate::mcp::bounds::shorten;
 use crate::mcp::wording::{Told, block, list_of, name, plain, quoted, shared_by, shown_throughout, text_of, with_sharer};
-use crate::whose::has_others;
+use crate::whose::{has_others, other_of};
 
 /// Results, where nothing else is asked for.
 const RESULTS: u32 = 8;
@@ -126,7 +126,7 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
         tail.push_str(looked.wider());
     }
     Ok(Told {
-        text: block(TOOL.name, &head, &stored, has_others(told), tail.trim_start()),
+        text: block(TOOL.name, &head, &stored, has_others(told.iter().map(other_of)), tail.trim_start()),
         structured,
     })
 }

@@ -9,7 +9,7 @@ use crate::mcp::arguments::{Kind, Parameter};
 use crate::mcp::bounds::shorten;
 use crate::mcp::wording::{Told, block, list_of, name, plain, quoted, shared_by, shown_throughout, text_of, with_sharer};
 use crate::plural::counted;
-use crate::whose::has_others;
+use crate::whose::{has_others, other_of};
 
 /// Turns, where nothing else is asked for.
 const TURNS: u32 = 15;
@@ -110,7 +110,7 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
             }
         }
         return Ok(Told {
-            text: block(TOOL.name, &head, &stored, has_others(turns), tail.trim_end()),
+            text: block(TOOL.name, &head, &stored, has_others(turns.iter().map(other_of)), tail.trim_end()),
             structured,
         });
     }
