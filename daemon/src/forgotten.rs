@@ -37,11 +37,11 @@ impl Forgotten {
     pub(crate) fn sentences(&self) -> Vec<String> {
         let episodes = counted(self.episodes, "episode", "episodes");
         let stays = self.others.sentence(self.episodes);
-        let mut said = if stays.is_some() && self.others.episodes >= self.episodes {
-            vec![format!("Forgotten here: {episodes}.")]
-        } else {
-            vec![format!("Forgotten: {episodes}, for good.")]
-        };
+        let mut said = vec![match stays {
+            None => format!("Forgotten: {episodes}, for good."),
+            Some(_) if self.others.episodes >= self.episodes => format!("Forgotten here: {episodes}."),
+            Some(_) => format!("Forgotten: {episodes}."),
+        }];
         said.extend(stays);
         if self.bytes_left {
             said.push(
@@ -99,7 +99,7 @@ mod tests {
     )]
     #[case::some(
         3,
-        "Forgotten: 3 episodes, for good.",
+        "Forgotten: 3 episodes.",
         "Of them 1 episode goes from your machines alone, and stays with bob"
     )]
     fn what_stays_with_others_is_not_called_gone_for_good(#[case] all: u64, #[case] first: &str, #[case] second: &str) {

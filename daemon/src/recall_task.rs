@@ -41,6 +41,7 @@ use crate::reranker::Reranker;
 #[cfg(feature = "share")]
 use crate::share::Desk;
 use crate::store::{NoAnswer, StoreHandle};
+use crate::whose::Sharer;
 
 pub(crate) use outcome::Took;
 use outcome::{Outcome, never_shown};
@@ -427,6 +428,7 @@ fn shown(chosen: &remembrancer_processor::recall::Recollection) -> Shown {
         id: chosen.episode.uid.short(),
         score: Some(chosen.score),
         project: chosen.episode.project_name.as_deref().map(|name| redact(name).into_owned()),
+        shared_by: Sharer::of(chosen.episode.shared_by.as_ref()).map(|sharer| sharer.json()),
     }
 }
 

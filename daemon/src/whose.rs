@@ -34,6 +34,11 @@ impl Sharer {
         })
     }
 
+    /// The same as a reply tells it.
+    pub(crate) fn json(&self) -> Value {
+        json!(self)
+    }
+
     /// The login, where it is another member's.
     pub(crate) fn other(&self) -> Option<&str> {
         (!self.own).then_some(self.member.as_str())

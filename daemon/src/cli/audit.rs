@@ -13,6 +13,7 @@ use super::progress::Progress;
 use super::steer::counted;
 use super::surroundings::Surroundings;
 use crate::cli::output::say;
+use crate::whose::{mark, other_of};
 use crate::{control, system};
 
 /// What holds of all that is found.
@@ -144,7 +145,6 @@ fn title(finding: &Value) -> String {
 
 /// One of what was found, with its command where there is none for all of them.
 fn print_item(item: &Value, with_command: bool) {
-    let text = |key: &str| item[key].as_str().unwrap_or("-").to_owned();
     if let Some(bytes) = item["bytes"].as_u64() {
         say!(
             "  {:>9.1} MB  {}  {}",
@@ -153,21 +153,28 @@ fn print_item(item: &Value, with_command: bool) {
             item["project"].as_str().unwrap_or("(no project)")
         );
     } else {
-        say!(
-            "  {}  {}  {}  {}{}",
-            text("id"),
-            text("date"),
-            text("project"),
-            text("asked"),
-            extra(item)
-        );
+        say!("{}", of_episode(item));
     }
     if let Some(mend) = item["mend"].as_str().filter(|_| with_command) {
         say!("    {mend}");
     }
 }
 
-/// What there is to say of one item beside whose it is.
+/// Which episode it is, and whose.
+fn of_episode(item: &Value) -> String {
+    let text = |key: &str| item[key].as_str().unwrap_or("-");
+    let mark = mark(other_of(item));
+    format!(
+        "  {}  {}  {}  {mark}{}{}",
+        text("id"),
+        text("date"),
+        text("project"),
+        text("asked"),
+        extra(item)
+    )
+}
+
+/// What there is to say of one item beside which it is.
 fn extra(item: &Value) -> String {
     if let Some(shown) = item["shown"].as_u64() {
         return format!("  (shown {shown}, used {})", item["used"]);
@@ -209,6 +216,18 @@ mod tests {
     #[case::newer(json!({"kind": "of-tomorrow", "count": 3}), "of-tomorrow: 3")]
     fn a_finding_in_a_line(#[case] finding: Value, #[case] expected: &str) {
         assert_eq!(title(&finding), expected);
+    }
+
+    #[test]
+    fn what_another_member_shared_says_so() {
+        let mut item = json!({"id": "2b3c49c9", "date": "2026-03-02", "project": "shop", "asked": "Why?", "shown": 7, "used": 2});
+        assert_eq!(of_episode(&item), "  2b3c49c9  2026-03-02  shop  Why?  (shown 7, used 2)");
+        item["shared_by"] = json!({"member": "bob", "machine": "den", "own": false});
+        assert!(
+            of_episode(&item).contains("  [shared by bob] Why?  ("),
+            "{}",
+            of_episode(&item)
+        );
     }
 
     #[rstest]

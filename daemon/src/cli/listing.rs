@@ -181,7 +181,7 @@ fn print_sessions(found: &Value, terminal: Terminal) {
             .as_str()
             .or(session["asked"].as_str())
             .unwrap_or("(nothing was asked)");
-        say!("{}", terminal.fit(&format!("    {about}")));
+        say!("{}", terminal.fit(&format!("    {}{about}", mark(other_of(session)))));
     }
     if found["older"].is_string() {
         say!("(There are more: --limit {}.)", sessions.len() * 2);

@@ -11,6 +11,7 @@ use super::surroundings::Surroundings;
 use super::{acts, ask};
 use crate::cli::output::say;
 use crate::control;
+use crate::whose::{mark, other_of};
 
 /// What holds of all four.
 const NOTES: &str = "A memory stands for its whole turn: its parts repeat each other. `mute` and `boost` outlive the database: they hold \
@@ -96,9 +97,21 @@ fn turns(done: &Value) -> String {
 
 fn show(turns: &Value) {
     for turn in turns.as_array().into_iter().flatten() {
-        let text = |key: &str| turn[key].as_str().unwrap_or("-").to_owned();
-        say!("  {}  {}  {}  {}", text("id"), text("date"), text("project"), text("asked"));
+        say!("{}", line(turn));
     }
+}
+
+/// Which turn it is, and whose.
+fn line(turn: &Value) -> String {
+    let text = |key: &str| turn[key].as_str().unwrap_or("-");
+    let mark = mark(other_of(turn));
+    format!(
+        "  {}  {}  {}  {mark}{}",
+        text("id"),
+        text("date"),
+        text("project"),
+        text("asked")
+    )
 }
 
 fn list(boosted: bool, json: bool, surroundings: &Surroundings) -> Result<(), CliError> {
@@ -111,4 +124,19 @@ fn list(boosted: bool, json: bool, surroundings: &Surroundings) -> Result<(), Cl
         show(&found["turns"]);
     });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_turn_that_another_member_shared_says_so() {
+        let mut turn = json!({"id": "2b3c49c9", "date": "2026-03-02", "project": null, "asked": "Why?"});
+        assert_eq!(line(&turn), "  2b3c49c9  2026-03-02  -  Why?");
+        turn["shared_by"] = json!({"member": "bob", "machine": "den", "own": false});
+        assert_eq!(line(&turn), "  2b3c49c9  2026-03-02  -  [shared by bob] Why?");
+    }
 }

@@ -22,6 +22,7 @@ use crate::control::{Offline, in_scope};
 use crate::embedder;
 use crate::exclusions::Exclusions;
 use crate::project::{Folders, identify};
+use crate::whose::Sharer;
 
 #[derive(Debug, Args)]
 pub(super) struct RecallArguments {
@@ -104,7 +105,12 @@ fn of_daemon(reply: &RecallReply) -> Value {
     json!({
         "context": reply.context,
         "reason": reply.reason,
-        "shown": reply.shown,
+        "shown": reply.shown.iter().map(|shown| json!({
+            "id": shown.id,
+            "score": shown.score,
+            "project": shown.project,
+            "shared_by": shown.shared_by,
+        })).collect::<Vec<_>>(),
         "stages": reply.stages,
         "daemon": true,
     })
@@ -153,6 +159,7 @@ fn of_recall(recall: &Recall) -> Value {
             "id": chosen.episode.uid.short(),
             "score": chosen.score,
             "project": chosen.episode.project_name.as_deref().map(redact),
+            "shared_by": Sharer::of(chosen.episode.shared_by.as_ref()),
         })).collect::<Vec<_>>(),
         "stages": recall.log.stages.iter().map(|(name, micros)| json!({"name": name, "micros": micros})).collect::<Vec<_>>(),
         "degradations": recall.log.degradations,
@@ -162,9 +169,34 @@ fn of_recall(recall: &Recall) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use remembrancer_hooks::protocol::Shown;
     use rstest::rstest;
 
     use super::*;
+
+    #[test]
+    fn what_a_prompt_is_reminded_of_says_who_shared_it() {
+        let shown = |shared_by: Option<Value>| Shown {
+            id: "1f2e3d4c".to_owned(),
+            score: Some(0.5),
+            project: None,
+            shared_by,
+        };
+        let by = json!({"member": "bob", "machine": "den", "own": false});
+        let reply = RecallReply {
+            shown: vec![shown(Some(by.clone())), shown(None)],
+            ..RecallReply::nothing("none")
+        };
+        let told = of_daemon(&reply);
+        assert_eq!(
+            (&told["shown"][0]["shared_by"], &told["shown"][1]["shared_by"]),
+            (&by, &Value::Null)
+        );
+        assert_eq!(
+            told["shown"][1],
+            json!({"id": "1f2e3d4c", "score": 0.5, "project": null, "shared_by": null})
+        );
+    }
 
     #[rstest]
     #[case::own_first(ScopeRule::ProjectFirst, true, Some("Only the project of /srv/x was looked at, at other"))]

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::looking::{bounded, cursor, filter, line, place, turn_json};
 use super::{ControlError, find, rfc3339};
+use crate::whose::Sharer;
 
 /// Turns on a page, where nothing else is asked for.
 const TURNS: usize = 50;
@@ -147,6 +148,7 @@ pub(super) fn session_json(session: &SessionRow) -> Value {
         "turns": session.turns,
         "hidden": session.hidden,
         "asked": session.first_prompt.as_deref().map(line),
+        "shared_by": Sharer::of(session.shared_by.as_ref()),
     })
 }
 

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::{ControlError, date, find, first_line};
 use crate::exclusions::Exclusions;
 use crate::project::{Folders, LOOK_PATIENCE};
+use crate::whose::Sharer;
 
 /// Characters of a fact: about what a recollection has room for, and no more than the embedder reads of a text.
 pub(crate) const MOST_FACT_CHARS: usize = 2_000;
@@ -224,6 +225,7 @@ fn target(reader: &Reader, how: Asked, id: &str) -> Result<SteerTarget, ControlE
             "date": date(text.created_at),
             "project": text.project_name.as_deref().map(redact),
             "asked": first_line(&text.prompt),
+            "shared_by": Sharer::of(text.shared_by.as_ref()),
         }),
     })
 }
@@ -279,6 +281,7 @@ fn steered_json(reader: &Reader, episode: EpisodeUid, since: UnixMillis) -> Resu
         "date": text.as_ref().map(|text| date(text.created_at)),
         "project": text.as_ref().and_then(|text| text.project_name.as_deref().map(redact)),
         "asked": text.as_ref().map(|text| first_line(&text.prompt)),
+        "shared_by": text.as_ref().and_then(|text| Sharer::of(text.shared_by.as_ref())),
     }))
 }
 

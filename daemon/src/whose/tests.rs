@@ -1,8 +1,9 @@
 //! Whose a memory is, in words, and over a real store by every way in which it is looked at.
 
 use std::path::Path;
+use std::time::Duration;
 
-use remembrancer_hooks::protocol::{ExplainRequest, SearchMode, SearchRequest, TimelineRequest};
+use remembrancer_hooks::protocol::{ExplainRequest, SearchMode, SearchRequest, SessionsRequest, Steering, TimelineRequest};
 use remembrancer_processor::recall::Degradation;
 use remembrancer_schema::{
     EpisodeId, EpisodeUid, Facets, ForgetTarget, Importance, LoggedCandidate, Origin, PulledChange, PulledPage, Reader,
@@ -207,6 +208,18 @@ fn log(ids: &[EpisodeId]) -> RecollectionLog {
     }
 }
 
+/// What an audit tells of the three turns, once they are muted; to mute them and to list what is muted tells it, too.
+fn shown_of_steering_and_audit(writer: &mut Writer, reader: &Reader) -> Value {
+    let ids = [1, 2, 3].map(whole);
+    let targets = control::steer_targets(reader, Steering::Mute, &ids).unwrap();
+    let muted = control::steer(writer, &targets, Steering::Mute, UnixMillis(12)).unwrap();
+    assert_told(&muted["turns"], "mute");
+    assert_told(&control::steered(reader, false).unwrap()["turns"], "mute --list");
+    let audit = control::audit(reader, Duration::from_secs(60), &mut |_| {}).unwrap();
+    let findings = audit["findings"].as_array().unwrap();
+    findings.iter().find(|finding| finding["kind"] == "muted").unwrap()["items"].clone()
+}
+
 #[test]
 fn every_look_tells_whose_words_they_are() {
     let folder = tempfile::tempdir().unwrap();
@@ -235,6 +248,21 @@ fn every_look_tells_whose_words_they_are() {
     assert_told(&shown, "show");
     let parts: Value = (0..3_usize).map(|place| shown[place]["parts"][0].clone()).collect();
     assert_told(&parts, "the parts of show");
+    assert_told(&shown_of_steering_and_audit(&mut writer, &reader), "audit");
+    let sessions = control::sessions(&reader, &SessionsRequest::default()).unwrap();
+    let of = |id: &str| {
+        let listed = sessions["sessions"].as_array().unwrap();
+        listed.iter().find(|session| session["id"] == id).unwrap()["shared_by"].clone()
+    };
+    assert_eq!(
+        (of("s"), of("shared-2")),
+        (Value::Null, Value::Null),
+        "what is one's own is not marked"
+    );
+    assert_eq!(
+        (&of("shared-3")["machine"], &of("shared-3")["own"]),
+        (&json!("den"), &json!(false))
+    );
     let session = control::session(&reader, "shared-3", None).unwrap();
     assert!(
         other_of(&session["turns"][0]).is_some_and(|login| login.starts_with("bob [")),

@@ -44,6 +44,9 @@ pub struct Shown {
     /// The name of its project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// Who shared it, as `show` tells it; `None` of what is this machine's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_by: Option<Value>,
 }
 
 /// One stage of a recall.

@@ -232,6 +232,7 @@ fn replies_are_read_again() {
             id: "1f2e3d4c".into(),
             score: Some(0.5),
             project: Some("app".into()),
+            shared_by: Some(json!({"member": "bob", "machine": "den", "own": false})),
         }],
         reason: None,
         stages: vec![Stage {

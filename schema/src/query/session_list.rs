@@ -6,6 +6,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::Reader;
+use super::sharers::sharer_of_session;
 use super::timeline::{ids, of_agent};
 use crate::error::QueryError;
 use crate::ids::EpisodeId;
@@ -92,7 +93,12 @@ fn sessions(db: &Connection, turns: &[EpisodeId]) -> rusqlite::Result<Vec<Sessio
     let mut statement = db.prepare_cached(SESSION)?;
     let mut found = Vec::with_capacity(turns.len());
     for id in turns {
-        found.extend(statement.query_row(named_params! {":id": id}, session).optional()?);
+        if let Some(session) = statement.query_row(named_params! {":id": id}, session).optional()? {
+            found.push(SessionRow {
+                shared_by: sharer_of_session(db, *id)?,
+                ..session
+            });
+        }
     }
     Ok(found)
 }
@@ -114,6 +120,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         turns: row.get::<_, i64>(8)? as u64,
         hidden: row.get(9)?,
         first_prompt: row.get(10)?,
+        shared_by: None,
     })
 }
 

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::Reader;
 use crate::error::QueryError;
-use crate::ids::TurnUid;
+use crate::ids::{EpisodeId, TurnUid};
 use crate::rows::SharedBy;
 
 /// The member's login, the machine's name, and whether the member is oneself: all of one's own that another machine shared, by the number
@@ -27,6 +27,12 @@ const OF_TURN: &str = "SELECT member_login, count(*) FROM episodes JOIN shared_e
         WHERE share_target.member = shared_episodes.member AND share_target.member_login = shared_episodes.member_login)
     GROUP BY member_login";
 
+/// Who of others shared the first of the session of a turn that is another's.
+const OF_SESSION: &str = "SELECT member_login, machine_name, 0 FROM episodes JOIN shared_episodes ON episode_id = episodes.id
+    WHERE session_id = (SELECT session_id FROM episodes WHERE id = :id) AND NOT EXISTS (SELECT 1 FROM share_target
+        WHERE share_target.member = shared_episodes.member AND share_target.member_login = shared_episodes.member_login)
+    ORDER BY episodes.created_at, episodes.id LIMIT 1";
+
 impl Reader {
     /// The other members that shared some of these turns, by login, each with how many episodes; none where all is the user's own.
     ///
@@ -37,9 +43,14 @@ impl Reader {
     }
 }
 
+/// Whether anything here is a copy of what was shared.
+fn is_anything_shared(db: &Connection) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM shared_episodes LIMIT 1")?.exists([])
+}
+
 /// As [`Reader::sharers_of`].
 pub(crate) fn sharers_of(db: &Connection, turns: &[TurnUid]) -> rusqlite::Result<Vec<(String, u64)>> {
-    if !db.prepare_cached("SELECT 1 FROM shared_episodes LIMIT 1")?.exists([])? {
+    if !is_anything_shared(db)? {
         return Ok(Vec::new());
     }
     let mut sharers: BTreeMap<String, u64> = BTreeMap::new();
@@ -51,6 +62,18 @@ pub(crate) fn sharers_of(db: &Connection, turns: &[TurnUid]) -> rusqlite::Result
         }
     }
     Ok(sharers.into_iter().collect())
+}
+
+/// Who of others shared the first of the session of the episode `turn` that is another's; `None` where all of it is the user's own.
+pub(super) fn sharer_of_session(db: &Connection, turn: EpisodeId) -> rusqlite::Result<Option<SharedBy>> {
+    if !is_anything_shared(db)? {
+        return Ok(None);
+    }
+    let mut statement = db.prepare_cached(OF_SESSION)?;
+    let found = statement
+        .query_row(named_params! {":id": turn}, |row| shared_by(row, 0))
+        .optional()?;
+    Ok(found.flatten())
 }
 
 /// Who shared it, of these columns from the one at `first` on; `None` of what is this machine's own.
@@ -130,6 +153,37 @@ mod tests {
             told(&store),
             [None, Some(by("ada", true)), Some(by("bob", false)), Some(by("eve", false))]
         );
+    }
+
+    #[test]
+    fn sessions_tell_which_other_member_shared_the_first_of_them() {
+        let mut store = Store::new();
+        let turns = (1..=6).map(|number| turn(number, ["a", "b", "c"][usize::from(number % 3)], &["one", "two"]));
+        store.writer.ingest(&batch(turns.collect())).expect("stores");
+        let told = |store: &Store| {
+            let sessions = store
+                .reader()
+                .sessions_before(&EpisodeFilter::default(), TurnPlace::LAST, 9)
+                .expect("lists");
+            let mut told: Vec<_> = sessions
+                .into_iter()
+                .map(|session| (session.session.external_id, session.shared_by))
+                .collect();
+            told.sort_by(|one, other| one.0.cmp(&other.0));
+            told.into_iter().map(|(_, by)| by).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&store), [None, None, None], "nothing is shared");
+        let setup = ShareSetup {
+            team_key: "db.example.org/shared/team".to_owned(),
+            allowed: Vec::new(),
+        };
+        store.writer.set_sharing(Some(&setup), [1; 16]).expect("sets");
+        store.writer.note_member(1, "ada").expect("notes");
+        // Of `a` are turns 3 and 6, of `b` 1 and 4, of `c` 2 and 5.
+        for (number, part, member, login) in [(6, 0, 2, "eve"), (3, 1, 3, "bob"), (1, 0, 1, "ada")] {
+            mark(&store, store.id(number, part), member, login);
+        }
+        assert_eq!(told(&store), [Some(by("bob", false)), None, None]);
     }
 
     #[test]

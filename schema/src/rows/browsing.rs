@@ -112,4 +112,6 @@ pub struct SessionRow {
     pub hidden: bool,
     /// What was asked first.
     pub first_prompt: Option<String>,
+    /// Who of others shared the first of it that is another's; `None` where all of it is the user's own.
+    pub shared_by: Option<SharedBy>,
 }

@@ -1,5 +1,5 @@
-//! One finding of an audit, and how episodes are named in it: by id, date, project and what was asked, redacted as everything that is
-//! shown.
+//! One finding of an audit, and how episodes are named in it: by id, date, project, what was asked and who shared it, redacted as
+//! everything that is shown.
 
 use remembrancer_processor::ingest::redact;
 use remembrancer_schema::{EpisodeId, EpisodeText, Reader};
@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::{ControlError, date, first_line};
 use super::{COPIES, forget_all};
+use crate::whose::Sharer;
 
 /// What was found of one kind.
 #[derive(Debug)]
@@ -104,5 +105,6 @@ fn named(text: &EpisodeText) -> Value {
         "date": date(text.created_at),
         "project": text.project_name.as_deref().map(redact),
         "asked": first_line(&text.prompt),
+        "shared_by": Sharer::of(text.shared_by.as_ref()),
     })
 }

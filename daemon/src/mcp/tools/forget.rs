@@ -319,6 +319,14 @@ mod tests {
                 "{said}"
             );
         }
+        let mut some = selected(&json!([{"member": "bob", "episodes": 1}]), &bobs);
+        some.preview["episodes"] = 3.into();
+        for said in [unconfirmed(&some, "t").text, question(&some)] {
+            assert!(
+                !said.contains("for good") && said.contains("Of them 1 episode goes"),
+                "{said}"
+            );
+        }
         let structured = unconfirmed(&of_bob, "t").structured;
         assert_eq!(structured["newest"][0]["shared_by"], "bob");
         assert_eq!(structured["shared"], json!([{"member": "bob", "episodes": 1}]));

@@ -126,7 +126,13 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
         tail.push_str(looked.wider());
     }
     Ok(Told {
-        text: block(TOOL.name, &head, &stored, has_others(told.iter().map(other_of)), tail.trim_start()),
+        text: block(
+            TOOL.name,
+            &head,
+            &stored,
+            has_others(told.iter().map(other_of)),
+            tail.trim_start(),
+        ),
         structured,
     })
 }

@@ -110,7 +110,13 @@ fn run(call: &Call<'_>) -> Result<Told, CliError> {
             }
         }
         return Ok(Told {
-            text: block(TOOL.name, &head, &stored, has_others(turns.iter().map(other_of)), tail.trim_end()),
+            text: block(
+                TOOL.name,
+                &head,
+                &stored,
+                has_others(turns.iter().map(other_of)),
+                tail.trim_end(),
+            ),
             structured,
         });
     }

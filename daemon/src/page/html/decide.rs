@@ -90,9 +90,14 @@ pub(in crate::page) fn confirm(decision: Decision, id: &str, preview: &Value, ke
     let turns = preview["turns"].as_u64().unwrap_or_default();
     let more = turns.saturating_sub(newest.len() as u64);
     let episodes = preview["episodes"].as_u64().unwrap_or_default();
-    let stays = Others::of(&preview["shared"])
-        .sentence(episodes)
-        .filter(|_| decision.forgets());
+    let others = Others::of(&preview["shared"]);
+    let stays = others.sentence(episodes).filter(|_| decision.forgets());
+    // What is one's own goes for good, whatever stays with others.
+    let verb = match stays {
+        None => decision.verb(),
+        Some(_) if others.episodes >= episodes => "Forget here",
+        Some(_) => "Forget",
+    };
     let body = html! {
         h1 { (decision.question()) }
         div.confirm {
@@ -123,7 +128,7 @@ pub(in crate::page) fn confirm(decision: Decision, id: &str, preview: &Value, ke
                 (hidden(decision, id, key))
                 input type="hidden" name="seen" value=(member(preview, "seen"));
                 div.does {
-                    button.grave[decision.forgets()] { @if stays.is_some() { "Forget here" } @else { (decision.verb()) } }
+                    button.grave[decision.forgets()] { (verb) }
                     a href=(back(decision, id)) data-key="u" { "No, go back" }
                 }
             }
@@ -212,6 +217,7 @@ fn steered_list(title: &str, turns: &[Value], undo: Decision, key: &str) -> Mark
                             span { "since " (Said(member(turn, "since"))) }
                             span { (Said(turn["project"].as_str().unwrap_or("no project"))) }
                             code { (Said(id)) }
+                            (shared_by(other_of(turn)))
                         }
                         form method="post" action="decide" {
                             (hidden(undo, id, key))
@@ -315,11 +321,28 @@ mod tests {
             assert!(others.contains(expected), "{expected}: {others}");
         }
         assert!(!others.contains("for good"), "{others}");
+        preview["episodes"] = 3.into();
+        let mixed = asked(Decision::ForgetSession, &preview);
+        assert!(
+            mixed.contains(">Forget</button>") && mixed.contains("Of them 1 episode goes"),
+            "{mixed}"
+        );
+        assert!(!mixed.contains("for good") && !mixed.contains("Forget here"), "{mixed}");
         let muted = asked(Decision::Mute, &preview);
         assert!(!muted.contains("stays with") && muted.contains("Mute it"), "{muted}");
         preview["shared"] = json!([]);
         let own = asked(Decision::Forget, &preview);
         assert!(own.contains("Forget for good") && !own.contains("stays with"), "{own}");
+    }
+
+    #[test]
+    fn what_was_decided_of_another_member_s_words_says_whose_they_are() {
+        let mut turn = json!({"id": "2b3c49c9", "since": "2026-03-02", "date": "2026-03-01", "project": null, "asked": "Why?",
+            "shared_by": null});
+        let list = |turn: &Value| decided(&json!({"muted": [turn], "boosted": []}), "abc").body.into_string();
+        assert!(!list(&turn).contains("shared by"));
+        turn["shared_by"] = json!({"member": "bob", "machine": "den", "own": false});
+        assert!(list(&turn).contains("shared by bob"), "{}", list(&turn));
     }
 
     #[test]

@@ -219,6 +219,7 @@ pub(in crate::page) fn session(found: &Value, id: &str, after: Option<&str>) -> 
         p.meta {
             @if told["begin"].is_string() { (times::moment(member(told, "begin"))) " to " (times::moment(member(told, "end"))) }
             @if let Some(count) = told["turns"].as_u64() { span { (number(count)) " turns" } }
+            (shared_by(other_of(told)))
             span.path { (Said(own_id)) }
         }
         div.does { a.act.grave href=(link("decide", &[("act", "forget-session"), ("id", own_id)])) { "Forget the session…" } }

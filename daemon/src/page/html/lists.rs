@@ -224,6 +224,7 @@ fn session_row(session: &Value) -> Markup {
                 span { (counted(&session["turns"], "turn", "turns")) }
                 (of_project(&session["project"]))
                 span.agent { (Said(member(session, "agent"))) }
+                (shared_by(other_of(session)))
                 @if session["hidden"] == true { span.flag { "kept out" } }
             }
         }
@@ -345,6 +346,16 @@ mod tests {
         );
         told["shared_by"] = json!({"member": "bob", "machine": "den", "own": false});
         let shown = row(&told).into_string();
+        assert!(shown.contains("shared by bob"), "{shown}");
+    }
+
+    #[test]
+    fn a_session_of_which_a_turn_is_another_member_s_says_so() {
+        let mut told = json!({"id": "s", "agent": "codex", "project": null, "title": null, "begin": "2026-03-01T12:00:00Z",
+            "end": "2026-03-01T13:00:00Z", "turns": 2, "hidden": false, "asked": "Why?", "shared_by": null});
+        assert!(!session_row(&told).into_string().contains("shared by"));
+        told["shared_by"] = json!({"member": "bob", "machine": "den", "own": false});
+        let shown = session_row(&told).into_string();
         assert!(shown.contains("shared by bob"), "{shown}");
     }
 
