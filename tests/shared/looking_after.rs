@@ -1,9 +1,13 @@
 //! Teams, members and models: who is taken in, what one who leaves leaves behind, and machines that are too old.
 
+use std::time::Duration;
+
 use remembrancer_schema::shared::{
     ADD_MEMBER, ADD_TEAM, HELLO, MODELS, REGISTER_MODEL, REMOVE_MEMBER, REMOVE_TEAM, RESTORED, SHARED_EPOCH, SHARED_VERSION,
     WITHDRAW_MEMBER,
 };
+
+use remembrancer_tests::eventually;
 
 use crate::store::{DIMENSION, Episode, MODEL, Store, bring, refused, short};
 
@@ -218,10 +222,16 @@ fn who_pushes_into_a_team_while_it_is_taken_away_leaves_nothing_there() {
     let Some(mut store) = Store::new() else { return };
     let team = store.team("one");
     let mut ann = store.member("one", "ann", "laptop");
+    let login = store.login("ann");
+    let mut looking = store.another_admin();
     let mut removing = store.admin.transaction().unwrap();
     removing.query_one(REMOVE_TEAM, &[&"one"]).unwrap();
     let pushing = std::thread::spawn(move || ann.push(&Episode::all(team, &["late"])).is_err());
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    let waits = "SELECT count(*) FROM pg_stat_activity WHERE usename = $1 AND wait_event_type = 'Lock'";
+    eventually("the push to wait for the team", Duration::from_secs(30), || {
+        let waiting: i64 = looking.query_one(waits, &[&login]).unwrap().get(0);
+        (waiting == 1).then_some(())
+    });
     removing.commit().unwrap();
     assert!(pushing.join().unwrap());
     assert_eq!(store.count("SELECT count(*) FROM remembrancer.episodes"), 0);

@@ -43,6 +43,11 @@ impl Store {
         Some(store)
     }
 
+    /// Another session of the superuser, for a look while the first is at work.
+    pub(super) fn another_admin(&self) -> Client {
+        Client::connect(&self.database.admin_url(), NoTls).unwrap()
+    }
+
     /// Makes a team in the clear.
     pub(super) fn team(&mut self, name: &str) -> i32 {
         self.admin

@@ -247,6 +247,7 @@ fn a_server_that_was_put_back_is_said_to_be_another_one() {
     assert_eq!(store.live(), 0);
     store.command(&["share", "restored"]);
     assert_ne!(meta(&store, "epoch"), before);
+    store.disconnect_all();
     laptop.nudge();
     desk.nudge();
     store.wait_for_live(2);

@@ -30,7 +30,11 @@ CONFIG
 echo "unique_subject = no" >"$work/database.attr"
 export WORK=$work NAMES=DNS:unused
 
-key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1"; }
+# key FILE: a key, below a line that says what it is worth to whoever finds it.
+key() {
+  echo "Remembrancer tests only; trusted by nothing" >"$1"
+  openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 >>"$1"
+}
 
 # authority FILE KEY: a certificate of its own, for longer than anybody looks at it.
 authority() {
