@@ -6,7 +6,6 @@ use remembrancer_schema::shared::{
     ADD_MEMBER, ADD_TEAM, HELLO, MODELS, REGISTER_MODEL, REMOVE_MEMBER, REMOVE_TEAM, RESTORED, SHARED_EPOCH, SHARED_VERSION,
     WITHDRAW_MEMBER,
 };
-
 use remembrancer_tests::eventually;
 
 use crate::store::{DIMENSION, Episode, MODEL, Store, bring, refused, short};
