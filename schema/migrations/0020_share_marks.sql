@@ -35,14 +35,15 @@ CREATE TABLE IF NOT EXISTS share_former (
     PRIMARY KEY (team_key, uid)
 ) STRICT, WITHOUT ROWID;
 
--- What the shared store last said of itself, and of this member: one row. `next_epoch` is noted where the shared store was found to be
--- another one than before, until all has been begun anew.
+-- What the shared store last said of itself, and of this member, and whether this memory has left the team: one row. `next_epoch` is noted
+-- where the shared store was found to be another one than before, until all has been begun anew.
 CREATE TABLE IF NOT EXISTS share_server (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     put_out INTEGER NOT NULL DEFAULT 0 CHECK (put_out IN (0, 1)),
     unknown_model TEXT,
     epoch TEXT,
-    next_epoch TEXT
+    next_epoch TEXT,
+    has_left INTEGER NOT NULL DEFAULT 0 CHECK (has_left IN (0, 1))
 ) STRICT;
 
 -- Insert, then delete the older, never `OR REPLACE`: the conflict clause of the statement that fires a trigger overrides those within.

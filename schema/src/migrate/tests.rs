@@ -40,7 +40,7 @@ fn migration_files_are_pinned() {
     0017_explanations db93ebbc0e11b88f
     0018_turns_by_time ddcc69b1842b7a04
     0019_shared 90d75d6e7fbe8376
-    0020_share_marks 1209474b6112b1ed
+    0020_share_marks 65925d6388eace27
     ");
 }
 
@@ -145,7 +145,7 @@ fn leave_another_team(db: &Connection) -> rusqlite::Result<()> {
         "INSERT INTO share_former VALUES ('db.example.org/other', ?1, ?1)",
         [[1_u8; 16]],
     )?;
-    db.execute_batch("INSERT INTO share_server VALUES (1, 1, 'm', 'first', NULL)")
+    db.execute_batch("INSERT INTO share_server VALUES (1, 1, 'm', 'first', NULL, 1)")
 }
 
 fn share_something(db: &Connection) -> rusqlite::Result<()> {

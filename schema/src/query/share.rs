@@ -67,7 +67,7 @@ const HERE: &str = "SELECT id FROM episodes LEFT JOIN shared_episodes ON episode
 /// The state of what the shared store has by a name that this memory had before: nobody but who withdraws everywhere reaches it.
 const BY_FORMER_NAME: i64 = 2;
 const TARGET: &str = "SELECT active, team_key, machine, allowed, member, member_login, cursor, head, paused,
-        coalesce(put_out, 0), unknown_model FROM share_target LEFT JOIN share_server ON share_server.id = share_target.id";
+        coalesce(put_out, 0), unknown_model, coalesce(has_left, 0) FROM share_target LEFT JOIN share_server ON share_server.id = share_target.id";
 const ORIGIN: &str = "SELECT episode_id, member, member_login, machine, machine_name FROM shared_episodes
     WHERE ?1 IS NULL AND episode_id IN ";
 const BY_ORIGIN: &str = "SELECT member, member_login, machine, machine_name, count(*) FROM shared_episodes
@@ -142,6 +142,17 @@ impl Reader {
     pub fn share_state(&self) -> Result<Option<ShareState>, QueryError> {
         let state = self.run("read what is shared", share_state)?;
         Ok(state.filter(|state| state.active))
+    }
+
+    /// How many episodes of this memory are still at a shared store with which it does not share any more; none where that did not let this
+    /// member in, as far as it last said: nothing can be taken back from there.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn share_left_there(&self) -> Result<u64, QueryError> {
+        let state = self.run("read what is still shared", share_state)?;
+        let is_there = |state: &ShareState| !state.active && !state.is_put_out;
+        Ok(state.filter(is_there).map_or(0, |state| state.pushed))
     }
 
     /// Whose the pulled ones of these episodes are; one's own are left out.
@@ -302,6 +313,7 @@ pub(crate) fn share_state(db: &Connection) -> rusqlite::Result<Option<ShareState
             paused: row.get(8)?,
             is_put_out: row.get(9)?,
             unknown_model: row.get(10)?,
+            has_left: row.get(11)?,
             ..ShareState::default()
         })
     };

@@ -273,6 +273,8 @@ pub struct ShareState {
     pub by_origin: Vec<(ShareOrigin, u64)>,
     /// Whether the shared store lets this member in no more, as far as it last said.
     pub is_put_out: bool,
+    /// Whether this memory has left the team, and has not gone on with it since.
+    pub has_left: bool,
     /// The model whose vectors the shared store does not take, as far as it last said.
     pub unknown_model: Option<String>,
     /// Teams that the settings named before, at whose shared stores something of this memory is still: it is told again, and what is to

@@ -66,7 +66,13 @@ impl Writer {
         } else {
             "UPDATE share_target SET paused = 0, cursor = coalesce(held, cursor), held = NULL"
         };
-        self.within("pause sharing", |db| db.execute(sql, []).map(drop))
+        self.within("pause sharing", |db| {
+            db.execute(sql, [])?;
+            if !paused {
+                db.execute("UPDATE share_server SET has_left = 0 WHERE has_left = 1", [])?;
+            }
+            Ok(())
+        })
     }
 
     /// Has contents that were passed over while marks alone were pulled ([`PulledPage::marks_only`]) be asked for. To be called where they
@@ -164,15 +170,31 @@ impl Writer {
     }
 
     /// Leaves what is shared: contents rest both ways, as in a pause, and what others shared goes. Gives the episodes that went. What this
-    /// memory shared stays there, and known here, so that what is withdrawn and forgotten travels on. To go on from the pause
-    /// ([`Writer::pause_sharing`]) takes all of it again.
+    /// memory shared stays there, and known here, so that what is withdrawn and forgotten travels on. It is known that it was left
+    /// ([`ShareState::has_left`]) until it goes on from the pause ([`Writer::pause_sharing`]), which takes all of it again, or shares with
+    /// another team.
     ///
     /// # Errors
     /// What SQLite reports.
     pub fn leave_sharing(&mut self) -> Result<Vec<EpisodeId>, QueryError> {
         self.within("leave what is shared", |db| {
             db.execute("UPDATE share_target SET paused = 1, held = 0", [])?;
+            db.execute(
+                "INSERT INTO share_server (id, has_left) SELECT 1, 1 WHERE EXISTS (SELECT 1 FROM share_target)
+                 ON CONFLICT (id) DO UPDATE SET has_left = 1",
+                [],
+            )?;
             copies::remove_all(db)
+        })
+    }
+
+    /// Notes that the shared store has nothing of this memory any more: all was taken back there while nothing was on its way.
+    ///
+    /// # Errors
+    /// What SQLite reports.
+    pub fn all_taken_back(&mut self) -> Result<(), QueryError> {
+        self.within("note that all was taken back", |db| {
+            db.execute("UPDATE share_pushed SET state = 0 WHERE state > 0", []).map(drop)
         })
     }
 
@@ -307,13 +329,14 @@ fn stop(db: &Connection) -> rusqlite::Result<()> {
     db.execute("DELETE FROM share_outbox", []).map(drop)
 }
 
-/// Drops all that is about the team but what its shared store may have of this memory, which is kept by the team; gives the pulled
-/// episodes that went.
+/// Drops all that is about the team but what its shared store may have of this memory, which is kept by the team, unless that was left
+/// and does not let this member in: nothing can be taken back from there. Gives the pulled episodes that went.
 fn leave_team(db: &Connection) -> rusqlite::Result<Vec<EpisodeId>> {
     let removed = copies::remove_all(db)?;
     db.execute(
         "INSERT OR IGNORE INTO share_former (team_key, uid, turn_uid)
-         SELECT team_key, uid, turn_uid FROM share_pushed, share_target WHERE state > 0",
+         SELECT team_key, uid, turn_uid FROM share_pushed, share_target
+         WHERE state > 0 AND NOT EXISTS (SELECT 1 FROM share_server WHERE has_left = 1 AND put_out = 1)",
         [],
     )?;
     for table in [

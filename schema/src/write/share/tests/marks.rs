@@ -97,6 +97,7 @@ fn who_leaves_keeps_nothing_of_others_and_takes_it_again_once_it_goes_on() {
     assert_eq!(store.found("quokka").len(), 1);
     let state = store.reader().share_state().expect("reads").expect("shares");
     assert_eq!((state.paused, state.pushed, state.pulled), (true, 2, 0));
+    assert!(state.has_left);
     store.writer.retire(&[turn_uid(1)], NOW).expect("retires");
     forget_turn(&mut store, 2);
     let mut leaves = store.reader().next_to_push(10, true).expect("reads");
@@ -112,6 +113,7 @@ fn who_leaves_keeps_nothing_of_others_and_takes_it_again_once_it_goes_on() {
     store.writer.pause_sharing(false).expect("goes on");
     let place = store.reader().share_place().expect("reads").expect("shares");
     assert_eq!((place.cursor, place.paused), (0, false));
+    assert!(!store.reader().share_state().expect("reads").expect("shares").has_left);
     let again = apply(
         &mut store,
         vec![live(1, from(BOB, 9), &bob[0]), live(2, from(BOB, 9), &bob[1])],

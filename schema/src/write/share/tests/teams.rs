@@ -205,3 +205,77 @@ fn projects_are_told_by_what_decides_whether_they_are_shared() {
     let unmatched = store.reader().unmatched_globs(&asked).expect("reads");
     assert_eq!(unmatched, globs(&["exampel.org/*", "everywhere*", "example.org/bob/*"]));
 }
+
+fn leave(store: &mut Store) {
+    store.writer.leave_sharing().expect("leaves");
+}
+
+fn is_left(store: &Store) -> bool {
+    store.reader().share_state().expect("reads").expect("shares").has_left
+}
+
+#[test]
+fn that_a_team_was_left_is_known_until_one_shares_again_and_of_no_other_team() {
+    let mut store = sharing(&["*"]);
+    leave(&mut store);
+    store.writer.pause_sharing(true).expect("pauses");
+    assert!(is_left(&store), "a pause is no return");
+    store.writer.set_sharing(None, [0; 16]).expect("stops");
+    name_team(&mut store, FIRST, &["*"]);
+    assert!(is_left(&store), "after a start with the same settings");
+    store.writer.note_epoch("first").expect("notes");
+    store.writer.note_put_out(false).expect("notes");
+    assert!(is_left(&store));
+    store.writer.pause_sharing(false).expect("goes on");
+    assert!(!is_left(&store));
+    leave(&mut store);
+    name_team(&mut store, SECOND, &["*"]);
+    assert!(!is_left(&store));
+}
+
+#[test]
+fn what_was_all_taken_back_is_at_no_shared_store_any_more() {
+    let mut store = sharing(&["*"]);
+    store_turn(&mut store, 1, &["quokka"]);
+    store_turn(&mut store, 2, &["numbat"]);
+    drain(&mut store);
+    leave(&mut store);
+    let mut writer_of_no_team = Store::new();
+    writer_of_no_team.writer.all_taken_back().expect("does nothing");
+    store.writer.all_taken_back().expect("notes");
+    let state = store.reader().share_state().expect("reads").expect("shares");
+    assert_eq!((state.pushed, state.by_project), (0, Vec::new()));
+    store.writer.retire(&[turn_uid(1)], NOW).expect("retires");
+    assert!(drain(&mut store).is_empty(), "there is nothing to take back");
+    assert_eq!(name_team(&mut store, SECOND, &["*"]).former, []);
+}
+
+#[test]
+fn what_is_left_where_nothing_is_shared_is_counted_unless_the_team_is_closed_to_this_member() {
+    let mut store = sharing(&["*"]);
+    store_turn(&mut store, 1, &["quokka"]);
+    drain(&mut store);
+    let left = |store: &Store| store.reader().share_left_there().expect("reads");
+    assert_eq!(left(&store), 0, "it is shared");
+    store.writer.set_sharing(None, [0; 16]).expect("stops");
+    assert_eq!(left(&store), 1);
+    store.writer.note_put_out(true).expect("notes");
+    assert_eq!(left(&store), 0);
+}
+
+#[test]
+fn a_team_that_was_left_and_lets_this_member_in_no_more_is_none_of_before() {
+    let former_after = |has_left: bool, is_put_out: bool| {
+        let mut store = sharing(&["*"]);
+        store_turn(&mut store, 1, &["quokka"]);
+        drain(&mut store);
+        if has_left {
+            leave(&mut store);
+        }
+        store.writer.note_put_out(is_put_out).expect("notes");
+        name_team(&mut store, SECOND, &["*"]).former
+    };
+    assert_eq!(former_after(true, true), []);
+    assert_eq!(former_after(true, false), [former(FIRST, 1)]);
+    assert_eq!(former_after(false, true), [former(FIRST, 1)]);
+}
