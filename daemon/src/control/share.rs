@@ -40,6 +40,7 @@ fn state_json(state: &ShareState) -> Value {
         "machine": hex(&state.machine),
         "member": state.member_login.as_deref().map(name_of),
         "paused": state.paused,
+        "left": state.has_left,
         "waiting": state.outbox,
         "behind": state.head.saturating_sub(state.cursor).max(0),
         "sent": state.pushed,
@@ -148,16 +149,18 @@ mod tests {
         assert_eq!(told["by_project"], json!([{"project": "app", "sent": 12, "taken": 4}]));
         assert_eq!(told["by_origin"], json!([{"member": "bo", "machine": "den", "taken": 7}]));
         assert_eq!(told["former"], json!([{"store": "db.example:5432/memory#old", "sent": 5}]));
-        assert_eq!(told["put_out"], false);
+        assert_eq!((&told["put_out"], &told["left"]), (&json!(false), &json!(false)));
         // A server that was put back is behind what was seen of it.
         let back = ShareState {
             head: 10,
             is_put_out: true,
+            has_left: true,
             ..state
         };
+        let told = state_json(&back);
         assert_eq!(
-            (&state_json(&back)["behind"], &state_json(&back)["put_out"]),
-            (&json!(0), &json!(true))
+            (&told["behind"], &told["put_out"], &told["left"]),
+            (&json!(0), &json!(true), &json!(true))
         );
     }
 }

@@ -1,8 +1,7 @@
 //! Sharing: its pause, its end, and what the running daemon adds to what the store knows of it. The store decides; the task that shares is
 //! woken, and finds there what it is to do.
 
-use remembrancer_schema::Writer;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Operations, Refusal};
 use crate::control;
@@ -24,17 +23,17 @@ impl Operations {
     /// Stops sharing, and takes what others shared out of the memory.
     pub(super) async fn leave_sharing(&self) -> Result<Value, Refusal> {
         self.read(control::refuse_unless_shared).await?;
-        let removed = self.recaller.writer.call(Writer::leave_sharing).await??;
+        let done = self.recaller.writer.call(control::leave_sharing).await??;
         #[cfg(feature = "share")]
         self.wake_sharing();
-        if !removed.is_empty() {
+        if done["removed"] != 0 {
             // A project may be gone with its last episode.
             self.mailbox.forget_projects();
             self.recaller.conversations.forget_topics();
             self.refresher.due.all();
             self.episodes_went().await?;
         }
-        Ok(json!({"sharing_paused": true, "removed": removed.len()}))
+        Ok(done)
     }
 
     /// Has the task that shares look at the store.

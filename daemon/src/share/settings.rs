@@ -106,6 +106,15 @@ impl ShareSettings {
         }
     }
 
+    /// By what the team of these settings is told from every other. May read a file.
+    ///
+    /// # Errors
+    /// Where a service can't be read: why, and what to do.
+    pub(crate) fn team_key(&self) -> Result<String, String> {
+        let address = self.address().map_err(|unusable| unusable.to_string())?;
+        Ok(address.team_key(&self.team))
+    }
+
     /// What is needed to call the server. Reads files, and may run a program for ten seconds.
     ///
     /// # Errors
@@ -191,8 +200,10 @@ pub(super) mod tests {
             ..settings("postgres://ada@db/m")
         };
         assert!(settings.address().is_err(), "there is no such file");
+        assert!(settings.team_key().unwrap_err().contains("/nowhere"));
         settings.use_service_file(file.clone());
         let target = settings.target().unwrap();
+        assert_eq!(settings.team_key().unwrap(), target.address.team_key("acme"));
         assert_eq!(target.address, settings.address().unwrap());
         assert_eq!(target.tls, Tls::Verified(Some(PathBuf::from("/ca.pem"))));
         assert_eq!(target.password.as_ref().map(Secret::expose), Some("theirs"));

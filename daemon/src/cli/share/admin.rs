@@ -349,7 +349,8 @@ pub(super) fn remove_member(arguments: &RemoveMemberArguments, surroundings: &Su
 fn oneself(login: &str, team: &str, keep: bool) -> CliError {
     let then = if keep { "" } else { ", and takes back all that you shared" };
     let what = format!(
-        "{login} is the login of the URL: this takes yourself out of the team {team}{then}, and you could let nobody in or out of it any more"
+        "{login} is the login of the URL: this takes yourself out of the team {team}{then}, and unless you own the shared store you could let \
+         nobody in or out of it any more"
     );
     CliError::new(Kind::Usage, what)
         .with_hint("add --yes if that is meant; `remembrancer share leave` leaves a team and stays its member")
@@ -386,6 +387,10 @@ mod tests {
         assert!(
             error.message().contains("yourself out of the team acme, and takes back all"),
             "{error}"
+        );
+        assert!(
+            error.message().contains("unless you own the shared store you could let nobody in or out"),
+            "the owner needs to be in no team: {error}"
         );
         assert!(error.hint().unwrap().contains("--yes"));
         assert!(!oneself("ada", "acme", true).message().contains("takes back"));

@@ -104,7 +104,9 @@ fn of_url(error: &ShareError, file: &Path) -> CliError {
     let reached = format!("see that the server runs, and host and port of the URL in {shown}");
     match error {
         ShareError::Refused(told) | ShareError::NoMember(told) => match told.split_once(": ") {
-            Some((_, remedy)) if remedy.contains("share.ca_file") || remedy.contains("share.tls") => share_error(error),
+            Some((_, remedy)) if remedy.contains("share.ca_file") || remedy.contains("share.tls") => {
+                CliError::new(Kind::Failed, told.replace("in share.url", &format!("of the URL in {shown}")))
+            }
             split => {
                 let what = split.map_or(told.as_str(), |(what, _)| what);
                 CliError::new(Kind::Failed, what)
@@ -293,6 +295,17 @@ mod tests {
         let error = ShareError::Refused("nobody has signed the certificate: name the file of its CA by share.ca_file".to_owned());
         let told = of_url(&error, Path::new("/home/ada/owner.url")).to_string();
         assert!(told.contains("share.ca_file"), "{told}");
+        let error = ShareError::Refused(
+            "the server's certificate is for another host: name the host in share.url as it does, or have it made anew by the CA of \
+             share.ca_file"
+                .to_owned(),
+        );
+        let told = of_url(&error, Path::new("/home/ada/owner.url")).to_string();
+        assert!(
+            told.contains("name the host of the URL in /home/ada/owner.url as it does") && told.contains("share.ca_file"),
+            "{told}"
+        );
+        assert!(!told.contains("share.url"), "{told}");
     }
 
     #[rstest]

@@ -1,8 +1,12 @@
 //! The shared store's server, for as long as a command needs it: a runtime of its own, a connection as a member, and what the server says as
 //! an error of the command line, with the remedy.
 
-use remembrancer_schema::shared::{CLIENT_VERSION, HELLO, OLDEST_SERVER};
+use std::cell::Cell;
+
+use remembrancer_schema::shared::{CLIENT_VERSION, HELLO, OLDEST_SERVER, Refusal};
 use tokio::runtime::Runtime;
+use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
 
 use crate::causes::with_causes;
 use crate::cli::ask;
@@ -73,16 +77,29 @@ impl Member {
         settings: &ShareSettings,
         surroundings: &Surroundings,
     ) -> Result<Self, CliError> {
-        let machine = begun(&ask::reader(surroundings)?, &surroundings.config)?.machine;
-        if machine == [0; 16] {
-            return Err(CliError::new(
-                Kind::Usage,
-                "this memory was put back or made anew, and is no machine of the team's yet",
-            )
-            .with_hint("start the daemon, which makes it one"));
+        Self::call(network, settings, surroundings).map_err(|(error, _)| error)
+    }
+
+    /// As [`Member::connect`]; `None` where the team does not let the login in, or is not there: which of the two is not told.
+    ///
+    /// # Errors
+    /// As [`Member::connect`].
+    pub(super) fn connect_if_let_in(
+        network: &Network,
+        settings: &ShareSettings,
+        surroundings: &Surroundings,
+    ) -> Result<Option<Self>, CliError> {
+        match Self::call(network, settings, surroundings) {
+            Ok(member) => Ok(Some(member)),
+            Err((_, Refused::AsNoMember)) => Ok(None),
+            Err((error, Refused::Otherwise)) => Err(error),
         }
+    }
+
+    fn call(network: &Network, settings: &ShareSettings, surroundings: &Surroundings) -> Result<Self, (CliError, Refused)> {
+        let machine = machine(surroundings).map_err(otherwise)?;
         network.wait(async {
-            let client = share::connect(settings).await.map_err(|error| share_error(&error))?;
+            let client = share::connect(settings).await.map_err(|error| otherwise(share_error(&error)))?;
             Self::greet(client, machine, settings).await
         })
     }
@@ -91,9 +108,22 @@ impl Member {
     ///
     /// # Errors
     /// What the server refuses.
-    async fn greet(client: Session, machine: [u8; 16], settings: &ShareSettings) -> Result<Self, CliError> {
+    async fn greet(client: Session, machine: [u8; 16], settings: &ShareSettings) -> Result<Self, (CliError, Refused)> {
         let (bytes, name) = (machine.as_slice(), share::machine_name(settings));
-        let row = in_time(client.query_one(HELLO, &[&bytes, &name, &settings.team, &CLIENT_VERSION])).await?;
+        let refused = Cell::new(Refused::Otherwise);
+        let asked = async {
+            let told = client.query_one(HELLO, &[&bytes, &name, &settings.team, &CLIENT_VERSION]).await;
+            told.inspect_err(|error| refused.set(Refused::of(error.code().map(SqlState::code))))
+        };
+        let row = in_time(asked).await.map_err(|error| (error, refused.get()))?;
+        Self::read(client, machine, &row).map_err(otherwise)
+    }
+
+    /// What the server said to the hello.
+    ///
+    /// # Errors
+    /// Where it is older than this program needs.
+    fn read(client: Session, machine: [u8; 16], row: &Row) -> Result<Self, CliError> {
         let read = |client: Session| -> Result<Self, tokio_postgres::Error> {
             Ok(Self {
                 client,
@@ -142,6 +172,45 @@ impl Member {
         }
         Ok(Some(key))
     }
+}
+
+/// What a connection that is not made is refused for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    /// The login is in no such team.
+    AsNoMember,
+    /// Something else, if it is refused at all.
+    Otherwise,
+}
+
+impl Refused {
+    /// By the SQLSTATE of the answer to a hello.
+    fn of(sqlstate: Option<&str>) -> Self {
+        match sqlstate.and_then(Refusal::of) {
+            Some(Refusal::UnknownLogin | Refusal::UnknownTeam) => Self::AsNoMember,
+            _ => Self::Otherwise,
+        }
+    }
+}
+
+fn otherwise(error: CliError) -> (CliError, Refused) {
+    (error, Refused::Otherwise)
+}
+
+/// What this memory is called at the shared store.
+///
+/// # Errors
+/// Where this memory is not shared yet.
+fn machine(surroundings: &Surroundings) -> Result<[u8; 16], CliError> {
+    let machine = begun(&ask::reader(surroundings)?, &surroundings.config)?.machine;
+    if machine == [0; 16] {
+        return Err(CliError::new(
+            Kind::Usage,
+            "this memory was put back or made anew, and is no machine of the team's yet",
+        )
+        .with_hint("start the daemon, which makes it one"));
+    }
+    Ok(machine)
 }
 
 /// As [`Network::ask`].
@@ -220,6 +289,16 @@ pub(super) fn said(error: tokio_postgres::Error) -> CliError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_in_no_such_team_is_told_from_whom_something_else_keeps_out() {
+        for code in ["RM001", "RM002"] {
+            assert_eq!(Refused::of(Some(code)), Refused::AsNoMember, "{code}");
+        }
+        for code in [Some("RM003"), Some("42501"), Some("28P01"), None] {
+            assert_eq!(Refused::of(code), Refused::Otherwise, "{code:?}");
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_does_not_answer_is_not_waited_for() {
