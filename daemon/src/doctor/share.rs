@@ -13,6 +13,10 @@ const SEE: &str = "see docs/share.md, and `remembrancer share status`";
 /// Where the keys are that a pattern may name.
 pub(crate) const SEE_PROJECTS: &str = "`remembrancer share projects` lists the keys of the projects here";
 
+/// What to do where the team was left.
+pub(crate) const ONCE_LEFT: &str =
+    "take `[share]` out of the settings, or run `remembrancer share resume` to be in the team again";
+
 /// What does not work, and what to do where that is known.
 pub(crate) type Trouble = (String, Option<String>);
 
@@ -47,6 +51,10 @@ pub(crate) struct Sharing {
 impl Sharing {
     /// What is right and wrong with it.
     pub(crate) fn checks(&self) -> Vec<Check> {
+        let is_left = self.status["left"] == true;
+        if is_left && self.status["store"].as_str().map(team_of) == Some(self.team.as_str()) {
+            return self.left();
+        }
         let mut checks = Vec::new();
         match &self.tried {
             Err(trouble) => checks.push(failed(trouble)),
@@ -57,23 +65,42 @@ impl Sharing {
                 checks.extend(self.key(connected));
             }
         }
-        if self.status["paused"] == true {
+        if self.status["paused"] == true && !is_left {
             checks.push(Check::warning(SHARING, "it is paused", "run `remembrancer share resume`"));
         }
         let unmatched = self.unmatched.iter();
         checks.extend(unmatched.map(|pattern| Check::warning(SHARING, unmatched_told(pattern), SEE_PROJECTS)));
         let former = former(&self.status).into_iter();
         checks.extend(former.map(|(found, remedy)| Check::warning(SHARING, found, remedy)));
-        let connection = &self.status["connection"];
-        // What keeps the daemon, and not this command: an older one, or settings that it has not read. What keeps both is told above.
-        if self.tried.as_ref().is_ok_and(|connected| connected.key.is_ok())
-            && connection["needs_a_change"] == true
-            && let Some(why) = connection["last_error"]["why"].as_str()
-        {
-            let remedy = "start the daemon again, which reads the settings as it starts";
-            checks.push(Check::failed(SHARING, format!("the daemon shares nothing: {why}"), remedy));
-        }
+        checks.extend(self.daemon_alone());
         checks
+    }
+
+    /// Where the team was left: how the server is reached matters no more.
+    fn left(&self) -> Vec<Check> {
+        let left = Check::warning(SHARING, format!("this memory has left the team {}", self.team), ONCE_LEFT);
+        let further = not_taken_back(&self.status).into_iter().chain(former(&self.status));
+        let further = further.map(|(found, remedy)| Check::warning(SHARING, found, remedy));
+        std::iter::once(left).chain(further).collect()
+    }
+
+    /// What keeps the daemon, and not this command: an older one, settings that it has not read, a service that may use no network. What
+    /// keeps both is told of the try.
+    fn daemon_alone(&self) -> Option<Check> {
+        let connection = &self.status["connection"];
+        if !self.tried.as_ref().is_ok_and(|connected| connected.key.is_ok()) {
+            return None;
+        }
+        let why = connection["last_error"]["why"].as_str()?;
+        if connection["needs_a_change"] == true {
+            let remedy = "start the daemon again, which reads the settings as it starts";
+            return Some(Check::failed(SHARING, format!("the daemon shares nothing: {why}"), remedy));
+        }
+        connection["tried_again"].is_string().then(|| {
+            let remedy = "where it is a service, run `remembrancer install --service`, which opens the network for it; else see its log \
+                          (`remembrancer logs`)";
+            Check::warning(SHARING, format!("the daemon does not reach it: {why}"), remedy)
+        })
     }
 
     fn key(&self, connected: &Connected) -> Option<Check> {
@@ -102,12 +129,47 @@ pub(crate) fn without_settings(status: &Value, left: u64) -> Vec<Check> {
         checks.push(Check::warning(SHARING, found, "start it again, which ends that"));
     }
     if left > 0 {
-        let episodes = counted(left, "episode of this memory is", "episodes of this memory are");
-        let found = format!("the settings name no shared store any more, and {episodes} still shared where they were");
-        let remedy = "set `[share]` as it was, start the daemon, and run `remembrancer share leave`";
+        let (found, remedy) = left_there(left);
         checks.push(Check::warning(SHARING, found, remedy));
     }
     checks
+}
+
+/// What is told of `left` episodes that are where they were shared, and what to do.
+pub(crate) fn left_there(left: u64) -> (String, String) {
+    let episodes = counted(left, "episode of this memory is", "episodes of this memory are");
+    (
+        format!("{episodes} still shared where they were, since the team was not left"),
+        "set `[share]` as it was, start the daemon, and run `remembrancer share leave`".to_owned(),
+    )
+}
+
+/// What may still be at the team that was left, and what to do; from what is known of sharing. None where the team does not let this login
+/// in: nothing can be taken back from there.
+pub(crate) fn not_taken_back(sharing: &Value) -> Option<(String, String)> {
+    let sent = sharing["sent"].as_u64().filter(|sent| *sent > 0)?;
+    if sharing["left"] != true || is_put_out(sharing) {
+        return None;
+    }
+    let episodes = counted(sent, "episode is", "episodes are");
+    Some((
+        format!("{episodes} not known to be taken back from the team that was left"),
+        "run `remembrancer share leave` again, before the settings name another team or none".to_owned(),
+    ))
+}
+
+/// Whether the server said last that this is no member of the team; from what is known of sharing.
+pub(crate) fn is_put_out(sharing: &Value) -> bool {
+    // What the daemon knows is newer.
+    match sharing["connection"]["put_out"].as_bool() {
+        Some(is_put_out) => is_put_out,
+        None => sharing["put_out"] == true,
+    }
+}
+
+/// The team of a store, as the store is told.
+fn team_of(store: &str) -> &str {
+    store.rsplit_once('#').map_or(store, |(_, team)| team)
 }
 
 /// A pattern that names nothing, in words.
@@ -120,7 +182,7 @@ pub(crate) fn former(status: &Value) -> Vec<(String, String)> {
     let teams = status["former"].as_array().into_iter().flatten();
     let told = teams.filter_map(|former| {
         let (store, sent) = (former["store"].as_str()?, former["sent"].as_u64().filter(|sent| *sent > 0)?);
-        let team = store.rsplit_once('#').map_or(store, |(_, team)| team);
+        let team = team_of(store);
         let episodes = counted(sent, "episode is", "episodes are");
         let found = format!("{episodes} still shared with {team} ({store}), as they were when the settings were changed");
         Some((
@@ -170,6 +232,8 @@ mod tests {
     #[case::another_key(|it: &mut Sharing| connected(it).key = Err(("not the key".to_owned(), Some("ask".to_owned()))), Verdict::Failed, "not the key")]
     #[case::a_key_for_nothing(|it: &mut Sharing| it.has_key = true, Verdict::Warning, "is not sealed")]
     #[case::the_daemon_alone(|it: &mut Sharing| it.status["connection"] = json!({"needs_a_change": true, "last_error": {"why": "no member"}}), Verdict::Failed, "no member")]
+    #[case::the_daemon_has_no_way(|it: &mut Sharing| it.status["connection"] = json!({"needs_a_change": false, "tried_again": "2026-01-01T00:05:00Z", "last_error": {"why": "no such family"}}), Verdict::Warning, "does not reach it: no such family")]
+    #[case::an_error_of_the_past(|it: &mut Sharing| it.status["connection"] = json!({"needs_a_change": false, "tried_again": null, "last_error": {"why": "away"}}), Verdict::Ok, "reached as ada")]
     #[case::a_pattern_of_nothing(|it: &mut Sharing| it.unmatched = vec!["github.com/acme/wrong".to_owned()], Verdict::Warning, "\"github.com/acme/wrong\"")]
     #[case::left_at_a_team(|it: &mut Sharing| it.status["former"] = json!([{"store": "db:5432/m#old", "sent": 12}]), Verdict::Warning, "12 episodes are still shared with old")]
     #[case::nothing_left(|it: &mut Sharing| it.status["former"] = json!([{"store": "db:5432/m#old", "sent": 0}]), Verdict::Ok, "reached as ada")]
@@ -196,6 +260,36 @@ mod tests {
         let checks = sharing.checks();
         let told = checks.iter().filter(|check| check.found.contains("no member")).count();
         assert_eq!(told, 1, "{checks:?}");
+    }
+
+    /// As after `share leave`, of this team.
+    fn left(team: &str, sent: u64, is_put_out: bool) -> Vec<Check> {
+        let mut sharing = sharing();
+        sharing.status = json!({
+            "left": true, "paused": true, "store": format!("db:5432/m#{team}"), "sent": sent, "put_out": is_put_out, "connection": {},
+        });
+        sharing.tried = Err(("no member".to_owned(), None));
+        sharing.checks()
+    }
+
+    #[test]
+    fn who_has_left_is_not_told_to_undo_it() {
+        let checks = left("acme", 0, false);
+        assert_eq!(checks.len(), 1, "{checks:?}");
+        assert!(checks[0].found.contains("has left the team acme"), "{checks:?}");
+        assert!(checks[0].remedy.as_deref().unwrap().contains("take `[share]` out"), "{checks:?}");
+        let of_another = left("other", 0, false);
+        assert!(of_another.iter().all(|check| !check.found.contains("paused")), "{of_another:?}");
+        assert!(of_another.iter().any(|check| check.found.contains("no member")), "{of_another:?}");
+    }
+
+    #[test]
+    fn what_was_not_taken_back_is_told_unless_it_can_not_be() {
+        let half = left("acme", 3, false);
+        assert!(half[1].found.starts_with("3 episodes are not known"), "{half:?}");
+        assert!(half[1].remedy.as_deref().unwrap().contains("share leave` again"), "{half:?}");
+        assert_eq!(left("acme", 3, true).len(), 1);
+        assert_eq!(not_taken_back(&json!({"left": false, "sent": 3})), None);
     }
 
     #[test]

@@ -10,7 +10,9 @@ use crate::cli::output::say;
 use crate::cli::steer::counted;
 use crate::cli::surroundings::Surroundings;
 use crate::control;
-use crate::doctor::share::{SEE_PROJECTS, former, unmatched_told};
+use crate::doctor::share::{
+    ONCE_LEFT, SEE_PROJECTS, former, is_put_out, left_there as left_told, not_taken_back, unmatched_told,
+};
 use crate::share;
 
 pub(super) fn run(json: bool, surroundings: &Surroundings) -> Result<(), CliError> {
@@ -50,7 +52,7 @@ pub(in crate::cli) fn unmatched(reader: &Reader, patterns: &[String]) -> Result<
     Ok(reader.unmatched_globs(patterns)?)
 }
 
-/// How many episodes of this memory a shared store still has that it does not share with any more.
+/// How many episodes of this memory a shared store still has that it does not share with any more, and from which they can be taken back.
 ///
 /// # Errors
 /// What the store says.
@@ -58,7 +60,7 @@ pub(in crate::cli) fn left_there(reader: &Reader, sharing: &Value) -> Result<u64
     if !sharing.is_null() {
         return Ok(0);
     }
-    Ok(reader.share_projects(&[])?.iter().map(|project| project.pushed).sum())
+    Ok(reader.share_left_there()?)
 }
 
 /// Warns of each pattern that names no project here.
@@ -82,15 +84,9 @@ fn print(told: &Value) {
             say!("This memory is not shared: the settings name no shared store.");
         }
         warn_of_unmatched(told);
-        if told["left_there"] != 0 {
-            say!(
-                "warning:    {} still shared where they were; set `[share]` as it was, start the daemon, and run `remembrancer share leave`",
-                counted(
-                    &told["left_there"],
-                    "episode of this memory is",
-                    "episodes of this memory are"
-                )
-            );
+        let left = told["left_there"].as_u64().filter(|left| *left > 0);
+        if let Some((found, remedy)) = left.map(left_told) {
+            say!("warning:    {found}; {remedy}");
         }
         return;
     }
@@ -103,7 +99,7 @@ fn print(told: &Value) {
     print_place(told);
     print_counts(sharing);
     warn_of_unmatched(told);
-    for (found, remedy) in former(sharing) {
+    for (found, remedy) in not_taken_back(sharing).into_iter().chain(former(sharing)) {
         say!("warning:    {found}; {remedy}");
     }
 }
@@ -135,15 +131,6 @@ fn print_place(told: &Value) {
         say!("projects:   none are named, and nothing of this machine is shared; {SEE_PROJECTS}");
     } else {
         say!("projects:   {}", patterns.join(", "));
-    }
-}
-
-/// Whether the server said last that this is no member of the team.
-fn is_put_out(sharing: &Value) -> bool {
-    // What the daemon knows is newer.
-    match sharing["connection"]["put_out"].as_bool() {
-        Some(is_put_out) => is_put_out,
-        None => sharing["put_out"] == true,
     }
 }
 
@@ -190,10 +177,13 @@ pub(in crate::cli) fn line(sharing: &Value, daemon: bool) -> Option<String> {
     Some(format!("{}; {numbers}", state(sharing, daemon)))
 }
 
-/// How it is, in words: a refusal before all, since nothing mends it by itself.
+/// How it is, in words: that the team was left before all, since nothing else matters then; and a refusal, since nothing mends it by itself.
 fn state(sharing: &Value, daemon: bool) -> String {
     let connection = &sharing["connection"];
     let why = connection["last_error"]["why"].as_str().unwrap_or("the reason is not known");
+    if sharing["left"] == true {
+        return format!("left; {ONCE_LEFT}");
+    }
     if connection["needs_a_change"] == true {
         return format!("REFUSED: {why}");
     }
@@ -232,6 +222,10 @@ mod tests {
     #[case::paused(
         json!({"connection": {"connected_since": "2026-01-01T00:00:00Z"}, "paused": true}),
         "paused until `remembrancer share resume`"
+    )]
+    #[case::left(
+        json!({"left": true, "paused": true, "connection": {"needs_a_change": true, "last_error": {"why": "no member"}}}),
+        "left; take `[share]` out of the settings"
     )]
     #[case::an_error_of_the_past(
         json!({"connection": {"connected_since": "2026-01-01T00:00:00Z", "member": "bo", "last_error": {"why": "away"}}}),
