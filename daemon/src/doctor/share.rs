@@ -277,10 +277,19 @@ mod tests {
         let checks = left("acme", 0, false);
         assert_eq!(checks.len(), 1, "{checks:?}");
         assert!(checks[0].found.contains("has left the team acme"), "{checks:?}");
-        assert!(checks[0].remedy.as_deref().unwrap().contains("take `[share]` out"), "{checks:?}");
+        assert!(
+            checks[0].remedy.as_deref().unwrap().contains("take `[share]` out"),
+            "{checks:?}"
+        );
         let of_another = left("other", 0, false);
-        assert!(of_another.iter().all(|check| !check.found.contains("paused")), "{of_another:?}");
-        assert!(of_another.iter().any(|check| check.found.contains("no member")), "{of_another:?}");
+        assert!(
+            of_another.iter().all(|check| !check.found.contains("paused")),
+            "{of_another:?}"
+        );
+        assert!(
+            of_another.iter().any(|check| check.found.contains("no member")),
+            "{of_another:?}"
+        );
     }
 
     #[test]

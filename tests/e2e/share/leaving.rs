@@ -1,6 +1,7 @@
 //! What leaves one memory leaves the others and the server: by `forget`, `exclude`, the list of what is allowed, `share forget`, `share leave`; and
 //! what does not travel: what one member forgets of another's.
 
+use remembrancer_tests::cutting_proxy::Answer;
 use remembrancer_tests::{Transcript, any_own_file_holds, eventually, sandbox};
 use rustix::process::Signal;
 use serde_json::json;
@@ -324,6 +325,8 @@ fn a_key_that_names_nothing_takes_nothing_back_and_fails() {
 fn who_leaves_takes_back_what_it_shared_and_keeps_nothing_of_the_others() {
     let Some(store) = Store::of(sandbox!()) else { return };
     let (laptop, desk) = pair(&store);
+    let proxy = store.proxy();
+    laptop.configure(&store.settings("ada", "core", "laptop").by_port(proxy.address().port()));
     tell(&laptop, "a", FIRST);
     tell(&desk, "b", SECOND);
     let (writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
@@ -337,8 +340,8 @@ fn who_leaves_takes_back_what_it_shared_and_keeps_nothing_of_the_others() {
     assert!(laptop.remembers(SECOND) && desk.remembers(FIRST), "nothing was left");
 
     // Half of it is done where the server can't be reached.
-    let settings = store.settings("ada", "core", "laptop");
-    laptop.configure(&settings.clone().by_port(1));
+    proxy.answer(Answer::Refuse);
+    proxy.cut_now();
     let half = laptop.sandbox.run(&["share", "leave", "--yes"]);
     assert_eq!(half.status.code(), Some(1), "{}", said(&half));
     let told = said(&half);
@@ -348,10 +351,12 @@ fn who_leaves_takes_back_what_it_shared_and_keeps_nothing_of_the_others() {
     );
     laptop.wait_until_gone(SECOND);
     assert!(desk.remembers(FIRST), "nobody could take it back");
+    assert!(laptop.share_status().contains("1 episode is not known to be taken back"));
 
-    laptop.configure(&settings);
+    proxy.answer(Answer::Carry);
     let told = laptop.sandbox.json(&["share", "leave", "--yes"]);
     assert_eq!((&told["withdrawn"], &told["removed"]), (&json!(1), &json!(0)), "{told}");
+    is_left_behind(&laptop);
     desk.wait_until_gone(FIRST);
     gone_from_the_server(&store, FIRST);
     assert!(
@@ -365,15 +370,103 @@ fn who_leaves_takes_back_what_it_shared_and_keeps_nothing_of_the_others() {
         !laptop.remembers(THIRD) && !desk.remembers("case100"),
         "nothing goes either way"
     );
-    eventually("the machine to know that nothing of it is left there", PATIENCE, || {
-        (laptop.sandbox.json(&["share", "status"])["sharing"]["sent"] == 0).then_some(())
-    });
 
     laptop.run(&["share", "resume"]);
     desk.wait_for("case100");
     laptop.wait_for(SECOND);
     laptop.wait_for(THIRD);
     assert!(!desk.remembers(FIRST), "what was taken back stays so");
+}
+
+/// The machine has left, knows that nothing of it is there any more, and is told to do nothing but what ends it.
+fn is_left_behind(machine: &Machine) {
+    let status = machine.sandbox.json(&["share", "status"]);
+    assert_eq!(
+        (&status["sharing"]["left"], &status["sharing"]["sent"]),
+        (&json!(true), &json!(0)),
+        "{status}"
+    );
+    let told = machine.share_status();
+    assert!(
+        told.contains("left; take `[share]` out") && !told.contains("warning:"),
+        "{told}"
+    );
+    let checks = said(&machine.sandbox.run(&["doctor"]));
+    assert!(checks.contains("has left the team core"), "{checks}");
+    for undone in ["it is paused", "still shared", "not known to be"] {
+        assert!(!checks.contains(undone), "{undone}: {checks}");
+    }
+}
+
+/// Nothing is warned of once the settings name no shared store.
+fn is_forgotten_of(machine: &Machine) {
+    machine.sandbox.configure("");
+    let daemon = machine.sandbox.start();
+    eventually("sharing to end", PATIENCE, || {
+        machine.sandbox.json(&["share", "status"])["sharing"].is_null().then_some(())
+    });
+    assert_eq!(machine.sandbox.json(&["share", "status"])["left_there"], 0);
+    let checks = said(&machine.sandbox.run(&["doctor"]));
+    assert!(!checks.contains("still shared"), "{checks}");
+    daemon.stop(Signal::TERM);
+}
+
+#[test]
+fn who_leaves_without_a_daemon_knows_at_once_that_nothing_is_left() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    let (laptop, desk) = pair(&store);
+    tell(&laptop, "a", FIRST);
+    let (writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    desk.wait_for(FIRST);
+    writes.stop(Signal::TERM);
+    let told = laptop.sandbox.json(&["share", "leave", "--yes"]);
+    assert_eq!((&told["withdrawn"], &told["left_there"]), (&json!(1), &json!(0)), "{told}");
+    is_left_behind(&laptop);
+    desk.wait_until_gone(FIRST);
+    is_forgotten_of(&laptop);
+    assert!(laptop.remembers(FIRST));
+}
+
+#[test]
+fn who_was_put_out_or_whose_team_is_gone_can_leave_and_is_warned_of_nothing() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    let (laptop, desk) = pair(&store);
+    tell(&laptop, "a", FIRST);
+    tell(&desk, "b", SECOND);
+    let (writes, recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    desk.wait_for(FIRST);
+    laptop.wait_for(SECOND);
+    // What it shared is kept, so that something of it is there.
+    let remove = "SELECT remembrancer.remove_member('core', $1, true)";
+    store.client().query(remove, &[&store.login("ada")]).unwrap();
+    let told = laptop.sandbox.json(&["share", "leave", "--yes"]);
+    assert_eq!(
+        (&told["withdrawn"], &told["removed"], &told["left_there"]),
+        (&json!(null), &json!(1), &json!(0)),
+        "{told}"
+    );
+    let said_of_it = laptop.run(&["share", "leave", "--yes"]);
+    assert!(said_of_it.contains("nothing more can be taken back"), "{said_of_it}");
+    assert!(laptop.remembers(FIRST) && !laptop.remembers(SECOND));
+    let told = laptop.share_status();
+    assert!(
+        told.contains("left; take `[share]` out") && !told.contains("warning:"),
+        "{told}"
+    );
+    let checks = said(&laptop.sandbox.run(&["doctor"]));
+    assert!(
+        checks.contains("has left the team core") && !checks.contains("not known to be"),
+        "{checks}"
+    );
+    writes.stop(Signal::TERM);
+    is_forgotten_of(&laptop);
+
+    recalls.stop(Signal::TERM);
+    store.command(&["share", "remove-team", "core", "--yes"]);
+    let told = desk.sandbox.json(&["share", "leave", "--yes"]);
+    assert_eq!((&told["withdrawn"], &told["removed"]), (&json!(null), &json!(1)), "{told}");
+    is_left_behind(&desk);
+    is_forgotten_of(&desk);
 }
 
 #[test]
@@ -393,6 +486,18 @@ fn a_team_that_was_not_left_is_named_until_it_is() {
         "the memory shares with another team still: {}",
         said(&mismatch)
     );
+    laptop.configure(
+        &store
+            .settings("ada", "core", "laptop")
+            .at("localhost", store.address().port()),
+    );
+    let mismatch = said(&laptop.sandbox.run(&["share", "leave", "--yes"]));
+    assert!(
+        mismatch.contains("still, and the settings name localhost:"),
+        "the same name at another server is another team: {mismatch}"
+    );
+    assert!(desk.remembers(FIRST) && store.live() == 1);
+    laptop.configure(&store.settings("ada", "other", "laptop"));
     let writes = laptop.sandbox.start();
     let told = laptop.wait_for_status(&["still shared with core"]);
     assert!(told.contains("share leave"), "{told}");

@@ -201,7 +201,9 @@ fn what_who_runs_the_server_mistakes_is_told_of_the_file_of_the_url() {
     );
     assert_eq!(oneself.status.code(), Some(2), "{}", said(&oneself));
     assert!(
-        said(&oneself).contains("yourself") && said(&oneself).contains("--yes"),
+        said(&oneself).contains("yourself")
+            && said(&oneself).contains("unless you own the shared store")
+            && said(&oneself).contains("--yes"),
         "{}",
         said(&oneself)
     );

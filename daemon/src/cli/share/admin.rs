@@ -389,7 +389,9 @@ mod tests {
             "{error}"
         );
         assert!(
-            error.message().contains("unless you own the shared store you could let nobody in or out"),
+            error
+                .message()
+                .contains("unless you own the shared store you could let nobody in or out"),
             "the owner needs to be in no team: {error}"
         );
         assert!(error.hint().unwrap().contains("--yes"));

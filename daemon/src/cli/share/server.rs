@@ -99,7 +99,9 @@ impl Member {
     fn call(network: &Network, settings: &ShareSettings, surroundings: &Surroundings) -> Result<Self, (CliError, Refused)> {
         let machine = machine(surroundings).map_err(otherwise)?;
         network.wait(async {
-            let client = share::connect(settings).await.map_err(|error| otherwise(share_error(&error)))?;
+            let client = share::connect(settings)
+                .await
+                .map_err(|error| otherwise(share_error(&error)))?;
             Self::greet(client, machine, settings).await
         })
     }
@@ -112,7 +114,9 @@ impl Member {
         let (bytes, name) = (machine.as_slice(), share::machine_name(settings));
         let refused = Cell::new(Refused::Otherwise);
         let asked = async {
-            let told = client.query_one(HELLO, &[&bytes, &name, &settings.team, &CLIENT_VERSION]).await;
+            let told = client
+                .query_one(HELLO, &[&bytes, &name, &settings.team, &CLIENT_VERSION])
+                .await;
             told.inspect_err(|error| refused.set(Refused::of(error.code().map(SqlState::code))))
         };
         let row = in_time(asked).await.map_err(|error| (error, refused.get()))?;
