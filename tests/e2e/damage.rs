@@ -1,6 +1,7 @@
 //! A database that is damaged under the daemon, or while none runs: set aside at the next start, made anew from all that is left, and
 //! never silently. What the user decided holds, and what was forgotten stays so.
 
+use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -13,21 +14,27 @@ use serde_json::Value;
 use crate::PATIENCE;
 
 const PAGE: usize = 8_192;
+/// The topics of the transcript that is deleted, of the one that stays, and of the one that is kept out. What stays is by far the most: a
+/// file begins with the pages of all tables, and what is stored first must not all stand where it is cut.
+const GONE: Range<u32> = 0..60;
+const LIVE: Range<u32> = 100..260;
+const HIDDEN: Range<u32> = 300..303;
+/// One of those that stay, which the user forgets.
+const FORGOTTEN: u32 = 110;
 
 /// A memory of three transcripts, of which one is deleted since; the user has forgotten a turn, kept a folder out and made a pause.
 fn lived_in(sandbox: &Sandbox, end: Signal) -> Lived {
-    // The one that is deleted is stored before the others, so that its rows do not all stand where the file is cut.
-    sandbox.transcript("gone", "shop").topics(0..60);
+    sandbox.transcript("gone", "shop").topics(GONE);
     let daemon = sandbox.start();
     daemon.flush();
-    sandbox.transcript("live", "shop").topics(100..140);
-    sandbox.transcript("hidden", "secret").topics(200..203);
+    sandbox.transcript("live", "shop").topics(LIVE);
+    sandbox.transcript("hidden", "secret").topics(HIDDEN);
     eventually("the three to be stored", PATIENCE, || {
         daemon.flush();
-        (sandbox.prompts().len() == 103).then_some(())
+        (sandbox.prompts().len() == [GONE, LIVE, HIDDEN].map(|topics| topics.len()).iter().sum::<usize>()).then_some(())
     });
     fs_err::remove_file(sandbox.transcript("gone", "shop").path()).unwrap();
-    let forgotten = id_of(sandbox, &topic(110).0);
+    let forgotten = id_of(sandbox, &topic(FORGOTTEN).0);
     assert_eq!(sandbox.json(&["forget", &forgotten, "--yes"])["forgotten"], 1);
     let secret = sandbox.project("secret");
     assert_eq!(sandbox.json(&["exclude", &secret])["hidden"], 3);
@@ -133,20 +140,20 @@ fn came_back(sandbox: &Sandbox, lived: &Lived, at_least: u64) {
     });
     let prompts = sandbox.prompts();
     let has = |number: u32| prompts.contains(&topic(number).0);
-    assert!(!has(110), "what was forgotten, though its transcript is there");
+    assert!(!has(FORGOTTEN), "what was forgotten, though its transcript is there");
     assert!(
-        (100..140).filter(|number| *number != 110).all(has),
+        LIVE.filter(|number| *number != FORGOTTEN).all(has),
         "what is still in a transcript"
     );
-    assert!(!(200..203).any(has), "what is kept out");
-    let gone = (0..60).filter(|number| has(*number)).count() as u64;
+    assert_eq!(HIDDEN.filter(|number| has(*number)).count(), 0, "what is kept out");
+    let gone = GONE.filter(|number| has(*number)).count() as u64;
     assert!(gone >= at_least, "{gone} of the deleted transcript came back; {recovery}");
     let mut unique = prompts.clone();
     unique.dedup();
     assert_eq!(unique, prompts, "nothing twice");
     assert_eq!(daemon.status()["problems"], serde_json::json!([]));
     // Found by its words, as anything else.
-    let kept = (0..60).find(|number| has(*number)).unwrap();
+    let kept = GONE.filter(|number| has(*number)).min().unwrap();
     let reply = daemon.recall("asks", &sandbox.project("shop"), &topic(kept).0);
     assert!(reply.context.contains(&format!("case{kept}")), "{reply:?}");
     let doctor = String::from_utf8(sandbox.run(&["doctor"]).stdout).unwrap();
@@ -223,7 +230,7 @@ fn tc_37_choices_survive_a_database_that_was_removed() {
     daemon.ask(&Request::Flush);
     let prompts = sandbox.prompts();
     assert_eq!(prompts.len(), 39);
-    assert!(!prompts.contains(&topic(110).0));
+    assert!(!prompts.contains(&topic(FORGOTTEN).0));
 }
 
 #[rstest]
@@ -259,7 +266,7 @@ fn a_database_that_is_gone_beside_its_backup_is_no_first_start(#[case] is_empty:
     });
     let prompts = sandbox.prompts();
     assert_eq!(prompts.len(), 99, "those whose transcript is gone come from the backup");
-    assert!(!prompts.contains(&topic(110).0), "and what was forgotten does not");
+    assert!(!prompts.contains(&topic(FORGOTTEN).0), "and what was forgotten does not");
     let doctor = String::from_utf8(sandbox.run(&["doctor"]).stdout).unwrap();
     assert!(doctor.contains("it was gone or empty"), "{doctor}");
 }

@@ -215,7 +215,7 @@ fn shown_of_steering_and_audit(writer: &mut Writer, reader: &Reader) -> Value {
     let muted = control::steer(writer, &targets, Steering::Mute, UnixMillis(12)).unwrap();
     assert_told(&muted["turns"], "mute");
     assert_told(&control::steered(reader, false).unwrap()["turns"], "mute --list");
-    let audit = control::audit(reader, Duration::from_secs(60), &mut |_| {}).unwrap();
+    let audit = control::audit(reader, Duration::from_mins(1), &mut |_| {}).unwrap();
     let findings = audit["findings"].as_array().unwrap();
     findings.iter().find(|finding| finding["kind"] == "muted").unwrap()["items"].clone()
 }

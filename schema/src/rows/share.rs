@@ -242,6 +242,10 @@ pub struct SharePlace {
 
 /// What is shared, in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is told by itself, and goes with any of the others"
+)]
 pub struct ShareState {
     /// Whether anything is shared now.
     pub active: bool,

@@ -242,6 +242,7 @@ fn reply(text: &str, dice: &mut Dice) -> Reply {
             // Scores of any size.
             score: Some(f64::from_bits(dice.next())).filter(|score| score.is_finite()),
             project: None,
+            shared_by: (dice.below(2) == 0).then(|| serde_json::json!({ "member": text })),
         }],
         reason: Some(text.to_owned()),
         stages: vec![Stage {
