@@ -27,11 +27,13 @@ ALTER TABLE share_outbox_anew RENAME TO share_outbox;
 CREATE INDEX IF NOT EXISTS idx_share_outbox_urgent ON share_outbox (urgent DESC, change);
 CREATE INDEX IF NOT EXISTS idx_share_outbox_uid ON share_outbox (uid, urgent);
 
--- What the shared store may have of this memory for a team that the settings name no more: it is told of it once they name it again.
+-- What the shared store may have of this memory for a team that the settings name no more, and what was withdrawn there, with the states of
+-- `share_pushed`: it is told of it once they name it again.
 CREATE TABLE IF NOT EXISTS share_former (
     team_key TEXT NOT NULL,
     uid BLOB NOT NULL CHECK (length(uid) = 16),
     turn_uid BLOB NOT NULL CHECK (length(turn_uid) = 16),
+    state INTEGER NOT NULL CHECK (state IN (0, 1, 2)),
     PRIMARY KEY (team_key, uid)
 ) STRICT, WITHOUT ROWID;
 
@@ -90,13 +92,13 @@ BEGIN
         AND change < (SELECT max(change) FROM share_outbox AS later WHERE later.uid = share_outbox.uid);
 END;
 
--- The rows of the turn go after its tombstone came: here it is still known what it was.
+-- The rows of the turn go after its tombstone came: here it is still known what it was. That a fact was forgotten is told where it was
+-- shared, and nowhere else: neither to the team that the settings name next.
 CREATE TRIGGER IF NOT EXISTS share_turn_forgotten AFTER INSERT ON tombstones
 BEGIN
     DELETE FROM share_turns WHERE turn_uid = NEW.uid AND what = 'passed';
     INSERT INTO share_turns (turn_uid, what)
         SELECT NEW.uid, 'untold' WHERE NOT EXISTS (SELECT 1 FROM share_turns WHERE turn_uid = NEW.uid AND what = 'untold')
-            AND NOT EXISTS (SELECT 1 FROM share_pushed WHERE turn_uid = NEW.uid)
             AND EXISTS (SELECT 1 FROM episodes JOIN sessions ON sessions.id = episodes.session_id
                 WHERE turn_uid = NEW.uid AND generation <> -2 AND agent = 'user' AND external_id = 'remembered');
     INSERT INTO share_outbox (uid, turn_uid, urgent)

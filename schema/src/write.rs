@@ -50,7 +50,7 @@ pub use redact::{CleanupState, RedactionCleanup, RedactionStep};
 pub(crate) use redact::{copy_is_due, redact_in_copy};
 pub(crate) use rehearsal::rehearse;
 pub(crate) use row::PULLED;
-pub(crate) use share::{FormerSharing, forget_machine};
+pub(crate) use share::{FormerSharing, forget_machine, note_former_team};
 pub(crate) use steer::settle_boosts;
 
 /// Key in `_meta`: until when ingest and embedding rest, or `indefinite`.

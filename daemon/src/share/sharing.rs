@@ -40,7 +40,7 @@ const REFUSED: Duration = Duration::from_mins(5);
 const NEWS: Duration = Duration::from_millis(250);
 /// How long a step waits while transcripts are to be read.
 const BUSY: Duration = Duration::from_secs(2);
-/// Between two looks at which models the server knows, and at whether it was put back.
+/// Between two looks at which models the server knows, and at whether it was put back, where it tells nothing.
 const RENEWAL: Duration = Duration::from_mins(5);
 /// What searches brought and is not followed yet, so many times at most.
 const FOUND: usize = 16;
@@ -65,6 +65,8 @@ pub(super) struct Team {
     pub(super) sealing: Option<Sealing>,
     /// The models of which the server takes vectors.
     pub(super) models: BTreeSet<String>,
+    /// Which of its lives it is in.
+    pub(super) epoch: String,
 }
 
 /// What the server says of itself and of who asks.
@@ -103,6 +105,8 @@ impl Sharing {
         let mut backoff = Backoff::default();
         loop {
             let Err(error) = self.session(adopted).await;
+            // What came may have forgotten something, and its last page not.
+            self.progress.forgetting_unfinished.notify_one();
             if self.shared.is_proven() {
                 backoff.succeeded();
             }
@@ -173,8 +177,9 @@ impl Sharing {
             machine,
             sealing: sealing(&hello, &self.settings.team, key)?,
             models: Self::models(&client).await?,
+            epoch: epoch(&client, hello.team).await?,
         };
-        self.catch_up(&hello, epoch(&client).await?).await?;
+        self.catch_up(&hello, team.epoch.clone()).await?;
         news.listen_for(hello.team);
         answered(client.batch_execute(server::LISTEN)).await?;
         self.shared.connected(clock::now(), hello.server_version, hello.login);
@@ -197,7 +202,8 @@ impl Sharing {
             let before = Arc::clone(&team.borrow());
             self.tell_of_model(&before).await?;
             self.share(client, &before, news).await?;
-            if self.is_another(epoch(client).await?).await? {
+            let epoch = epoch(client, before.id).await?;
+            if self.is_another(epoch.clone()).await? {
                 self.begin_again().await?;
             }
             let models = Self::models(client).await?;
@@ -206,12 +212,13 @@ impl Sharing {
                 machine: before.machine,
                 sealing: before.sealing.clone(),
                 models,
+                epoch,
             }));
         }
     }
 
-    /// Notes who this is there, and has all be looked at again where the server may not have what it had: it was put back from a backup, or
-    /// took back what was shared when it put this member out.
+    /// Notes who this is there, and has all be told again that the server may not have any more: everything where it was put back from a
+    /// backup, and what was shared where it took that back when it put this member out. What its own member took back stays so.
     async fn catch_up(&self, hello: &Hello, epoch: String) -> Result<(), ShareError> {
         let (member, login) = (hello.member, hello.login.clone());
         self.writer.call(move |writer| writer.note_member(member, &login)).await??;
@@ -220,20 +227,20 @@ impl Sharing {
         if self.is_another(epoch).await? || went_back {
             self.begin_again().await?;
         } else if self.shared.is_put_out() {
-            self.writer.call(Writer::enqueue_all).await??;
+            self.writer.call(Writer::enqueue_shared).await??;
         }
         self.writer.call(|writer| writer.note_put_out(false)).await??;
         self.shared.set_put_out(false);
         Ok(())
     }
 
-    /// Whether the server is of another epoch than before: it was put back from a backup, and may have come further since than this memory
-    /// knew of. It is, until all was begun again.
+    /// Whether the server or its team is of another epoch than before: it was put back from a backup, or made anew, and may have come further
+    /// since than this memory knew of. It is, until all was begun again.
     async fn is_another(&self, epoch: String) -> Result<bool, ShareError> {
         Ok(self.writer.call(move |writer| writer.note_epoch(&epoch)).await??)
     }
 
-    /// Sends and takes, for as long as what is known of the server's models is new enough.
+    /// Sends and takes, for as long as what is known of the server's models and of its life is new enough.
     async fn share(&self, client: &mut Client, team: &Arc<Team>, news: &News) -> Result<(), ShareError> {
         let began = monotonic_ns();
         // Contents may have been passed over before.
@@ -274,7 +281,13 @@ impl Sharing {
             }
             tokio::select! {
                 // Whoever is logged in may send as many as it likes.
-                () = news.heard() => sleep(NEWS.saturating_sub(since(round))).await,
+                () = news.heard() => {
+                    sleep(NEWS.saturating_sub(since(round))).await;
+                    // That it was put back is such news, too.
+                    if epoch(client, team.id).await? != team.epoch {
+                        return Ok(());
+                    }
+                }
                 needed = self.needed(contents, LOOKS) => needed?,
             }
         }
@@ -417,10 +430,17 @@ impl Hello {
     }
 }
 
-/// Which of its lives the server is in: another one after it was put back from a backup.
-async fn epoch(client: &Client) -> Result<String, ShareError> {
+/// Which of its lives the server is in, and the team of that number: another one after the server was put back from a backup, or the team
+/// was made again under its name.
+async fn epoch(client: &Client, team: i32) -> Result<String, ShareError> {
     let row = answered(client.query_one(server::SHARED_EPOCH, &[])).await?;
-    get(&row, "value")
+    let value: String = get(&row, "value")?;
+    Ok(life(&value, team))
+}
+
+/// What is noted of a life of the server's and of the team in it: numbers of teams are given once.
+fn life(server: &str, team: i32) -> String {
+    format!("{server} {team}")
 }
 
 /// How texts are sealed, by what the team says of itself and the key that the settings name.

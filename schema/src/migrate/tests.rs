@@ -142,7 +142,7 @@ fn populate(db: &Connection, version: usize) {
 
 fn leave_another_team(db: &Connection) -> rusqlite::Result<()> {
     db.execute(
-        "INSERT INTO share_former VALUES ('db.example.org/other', ?1, ?1)",
+        "INSERT INTO share_former VALUES ('db.example.org/other', ?1, ?1, 1)",
         [[1_u8; 16]],
     )?;
     db.execute_batch("INSERT INTO share_server VALUES (1, 1, 'm', 'first', NULL, 1)")

@@ -74,7 +74,7 @@ const BY_ORIGIN: &str = "SELECT member, member_login, machine, machine_name, cou
     GROUP BY member, member_login, machine, machine_name ORDER BY member_login, machine_name, machine";
 const PUSHED_BY_PROJECT: &str = "SELECT coalesce(name, ''), count(*) FROM share_pushed
     LEFT JOIN projects ON projects.id = project_id WHERE state > 0 GROUP BY project_id";
-const FORMER: &str = "SELECT team_key, count(*) FROM share_former GROUP BY team_key ORDER BY team_key";
+const FORMER: &str = "SELECT team_key, count(*) FROM share_former WHERE state > 0 GROUP BY team_key ORDER BY team_key";
 const PULLED_BY_PROJECT: &str = "SELECT coalesce(name, ''), count(*) FROM shared_episodes
     JOIN episodes ON episodes.id = episode_id LEFT JOIN projects ON projects.id = project_id GROUP BY project_id";
 

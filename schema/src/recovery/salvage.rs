@@ -14,7 +14,7 @@ use super::removed::Removed;
 use crate::ids::{EpisodeUid, ProjectId, SessionId, SourceId, TurnUid};
 use crate::rows::{BOOSTED, EVERYWHERE_KEY};
 use crate::vector_code::from_bytes;
-use crate::write::{PULLED, content_hash, embedding_room, keep_session, settle_boosts};
+use crate::write::{PULLED, content_hash, embedding_room, keep_session, note_former_team, settle_boosts};
 
 /// The least moment that a time in a row may be, and the most that a rowid beside the same columns may be: 1973.
 pub(super) const LEAST_TIME: i64 = 100_000_000_000;
@@ -43,6 +43,8 @@ pub(super) struct Found {
     /// What the memory was called at a shared store, and turns that it is told nothing of.
     machines: Vec<[u8; 16]>,
     untold: Vec<TurnUid>,
+    /// What the shared stores of teams that were left may have: the team, the episode, its turn, its state.
+    left: Vec<(String, EpisodeUid, TurnUid, i64)>,
     /// Where the rows of episodes and of their texts are, by id.
     episodes: BTreeMap<i64, Place>,
     texts: HashMap<i64, Place>,
@@ -78,7 +80,9 @@ pub(super) fn salvage(damaged: &Path, db: &Connection) -> Result<Salvaged, Salva
     salvage.projects()?;
     salvage.sources()?;
     salvage.sessions()?;
-    Ok(salvage.episodes()?)
+    let salvaged = salvage.episodes()?;
+    salvage.former_teams()?;
+    Ok(salvaged)
 }
 
 /// Why nothing could be salvaged.
@@ -132,7 +136,10 @@ impl Found {
             (Some(id), [Null, Integer(importance), Text(rule)]) if (0..=2).contains(importance) => {
                 self.by_rules.insert(id, (*importance, rule.clone()));
             }
-            (None, [Blob(turn), muted @ (Integer(_) | Null), boosted @ (Integer(_) | Null)]) => {
+            // An index of what waits for a shared store has such columns, too, and smaller numbers in them.
+            (None, [Blob(turn), muted @ (Integer(_) | Null), boosted @ (Integer(_) | Null)])
+                if [muted, boosted].iter().all(|at| at.integer().is_none_or(|at| at >= LEAST_TIME)) =>
+            {
                 if let Ok(turn) = <[u8; 16]>::try_from(turn.as_slice()) {
                     self.steered.push((TurnUid(turn), muted.integer(), boosted.integer()));
                 }
@@ -143,6 +150,11 @@ impl Found {
             (None, [Blob(machine)]) => self.machines.extend(<[u8; 16]>::try_from(machine.as_slice())),
             (None, [Blob(turn), Text(what)]) if what == "untold" => {
                 self.untold.extend(<[u8; 16]>::try_from(turn.as_slice()).map(TurnUid));
+            }
+            (None, [Text(team), Blob(uid), Blob(turn), Integer(state @ 0..=2)]) => {
+                if let (Ok(uid), Ok(turn)) = (<[u8; 16]>::try_from(uid.as_slice()), <[u8; 16]>::try_from(turn.as_slice())) {
+                    self.left.push((team.clone(), EpisodeUid(uid), TurnUid(turn), *state));
+                }
             }
             (None, [Text(path), Integer(at)]) if *at >= LEAST_TIME && path.starts_with('/') => {
                 self.exclusions.push((path.clone(), *at));
@@ -239,6 +251,12 @@ impl Salvage<'_> {
             untold.execute(named_params! {":turn": turn})?;
         }
         Ok(())
+    }
+
+    /// What is at the shared stores of teams that were left, of what is here or is known to be gone.
+    fn former_teams(&self) -> rusqlite::Result<()> {
+        let mut left = self.found.left.iter();
+        left.try_for_each(|(team, uid, turn, state)| note_former_team(self.db, team, *uid, *turn, *state))
     }
 
     fn projects(&mut self) -> rusqlite::Result<()> {

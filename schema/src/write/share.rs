@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use super::Writer;
+use super::row::is_untold;
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, EpisodeUid, TurnUid};
 use crate::query::share::{allowed_projects, parse_globs, share_state};
@@ -22,7 +23,7 @@ mod pull;
 mod server;
 
 pub(super) use copies::{give_way, remove_of_turn};
-pub(crate) use former::FormerSharing;
+pub(crate) use former::{FormerSharing, note_former_team};
 
 /// What is stored of the setting.
 struct Target {
@@ -112,7 +113,6 @@ impl Writer {
     pub fn renew_machine(&mut self, new_machine: [u8; 16]) -> Result<(), QueryError> {
         self.within("rename this memory for the shared store", |db| {
             note_former(db)?;
-            db.execute("UPDATE share_pushed SET state = 2 WHERE state = 1", [])?;
             db.prepare_cached("UPDATE share_target SET machine = :machine")?
                 .execute(named_params! {":machine": new_machine})?;
             pull_again(db)?;
@@ -254,10 +254,7 @@ impl Writer {
                     gone.execute(named_params! {":uid": uid})?;
                 }
             }
-            let mut forgotten = db.prepare_cached("DELETE FROM share_pushed WHERE turn_uid = :turn")?;
-            for turn in &sent.forgotten {
-                forgotten.execute(named_params! {":turn": turn})?;
-            }
+            sent.forgotten.iter().try_for_each(|turn| note_forgotten(db, *turn))?;
             copies::remove_own_of(db, &sent.hidden)
         })
     }
@@ -334,9 +331,15 @@ fn stop(db: &Connection) -> rusqlite::Result<()> {
 fn leave_team(db: &Connection) -> rusqlite::Result<Vec<EpisodeId>> {
     let removed = copies::remove_all(db)?;
     db.execute(
-        "INSERT OR IGNORE INTO share_former (team_key, uid, turn_uid)
-         SELECT team_key, uid, turn_uid FROM share_pushed, share_target
-         WHERE state > 0 AND NOT EXISTS (SELECT 1 FROM share_server WHERE has_left = 1 AND put_out = 1)",
+        "INSERT INTO share_former (team_key, uid, turn_uid, state)
+         SELECT team_key, uid, turn_uid, state FROM share_pushed, share_target
+         WHERE NOT EXISTS (SELECT 1 FROM share_server WHERE has_left = 1 AND put_out = 1)
+         ON CONFLICT (team_key, uid) DO UPDATE SET state = max(state, excluded.state)",
+        [],
+    )?;
+    // To leave a team is no pause of the next.
+    db.execute(
+        "UPDATE share_target SET paused = 0, held = NULL WHERE EXISTS (SELECT 1 FROM share_server WHERE has_left = 1)",
         [],
     )?;
     for table in [
@@ -358,14 +361,14 @@ fn leave_team(db: &Connection) -> rusqlite::Result<Vec<EpisodeId>> {
     Ok(removed)
 }
 
-/// Takes up again what the shared store may have of this memory for a team that was left before: as by a name that the memory had
-/// before, so that what is to be shared no more leaves, whichever machine brought it last.
+/// Takes up again what the shared store may have of this memory for a team that was left before, so that what is to be shared no more
+/// leaves. What was withdrawn there it may have again: it may have been put back from a copy meanwhile.
 fn take_up(db: &Connection, team_key: &str) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT INTO share_pushed (uid, turn_uid, project_id, state)
-         SELECT uid, turn_uid, (SELECT project_id FROM episodes WHERE episodes.uid = share_former.uid AND generation <> -2), 2
+         SELECT uid, turn_uid, (SELECT project_id FROM episodes WHERE episodes.uid = share_former.uid AND generation <> -2), max(state, 1)
          FROM share_former WHERE team_key = :team
-         ON CONFLICT (uid) DO UPDATE SET state = 2",
+         ON CONFLICT (uid) DO UPDATE SET state = max(state, excluded.state)",
     )?
     .execute(named_params! {":team": team_key})?;
     db.prepare_cached("DELETE FROM share_former WHERE team_key = :team")?
@@ -431,21 +434,32 @@ fn enqueue_one(db: &Connection, uid: EpisodeUid, turn: TurnUid, urgent: bool) ->
         .map(drop)
 }
 
+/// Notes that the shared store knows of a turn that it was forgotten. Of what is not told as a rule it stays known that it was shared: it is
+/// told again where the shared store went back.
+fn note_forgotten(db: &Connection, turn: TurnUid) -> rusqlite::Result<()> {
+    let sql = if is_untold(db, turn)? {
+        "UPDATE share_pushed SET state = 0 WHERE turn_uid = :turn"
+    } else {
+        "DELETE FROM share_pushed WHERE turn_uid = :turn"
+    };
+    db.prepare_cached(sql)?.execute([turn]).map(drop)
+}
+
+/// Notes that this memory has the name that it has no more: what it shared, with whichever team, it shared by another.
 fn note_former(db: &Connection) -> rusqlite::Result<()> {
     db.execute(
         "INSERT OR IGNORE INTO share_machines (machine) SELECT machine FROM share_target WHERE machine IS NOT NULL",
         [],
-    )
-    .map(drop)
+    )?;
+    db.execute("UPDATE share_pushed SET state = 2 WHERE state = 1", [])?;
+    db.execute("UPDATE share_former SET state = 2 WHERE state = 1", []).map(drop)
 }
 
 /// Makes a database that was put back from a copy, or made anew, one that the shared store does not know: it gets a new name, asks for
 /// all changes, and tells all that is true of it, once it shares again. `former` is what the database knew in whose place it comes.
 pub(crate) fn forget_machine(db: &Connection, former: &FormerSharing) -> rusqlite::Result<()> {
-    note_former(db)?;
     former.carry_over(db)?;
-    // What was sent, was sent by another name.
-    db.execute("UPDATE share_pushed SET state = 2 WHERE state = 1", [])?;
+    note_former(db)?;
     db.execute("UPDATE share_target SET machine = NULL", [])?;
     pull_again(db)?;
     stop(db)

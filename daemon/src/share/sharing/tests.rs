@@ -151,6 +151,7 @@ fn team(models: &[&str]) -> Team {
         machine: [1; 16],
         sealing: None,
         models: models.iter().map(|model| (*model).to_owned()).collect(),
+        epoch: "one".to_owned(),
     }
 }
 

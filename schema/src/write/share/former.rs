@@ -18,8 +18,8 @@ pub(crate) struct FormerSharing {
     pub(crate) forgotten: Vec<(TurnUid, i32)>,
     /// Turns of which the shared store is not to hear that they were forgotten.
     pub(crate) untold: Vec<TurnUid>,
-    /// Teams that were left, with what their shared stores may have of this memory.
-    pub(crate) left: Vec<(String, EpisodeUid, TurnUid)>,
+    /// Teams that were left, with what their shared stores may have of this memory, each in its state of `share_former`.
+    pub(crate) left: Vec<(String, EpisodeUid, TurnUid, i64)>,
 }
 
 impl FormerSharing {
@@ -34,8 +34,8 @@ impl FormerSharing {
                 Ok((row.get(0)?, row.get(1)?))
             })?,
             untold: list(db, "SELECT turn_uid FROM share_turns WHERE what = 'untold'", |row| row.get(0))?,
-            left: list(db, "SELECT team_key, uid, turn_uid FROM share_former", |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            left: list(db, "SELECT team_key, uid, turn_uid, state FROM share_former", |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })?,
         })
     }
@@ -50,9 +50,8 @@ impl FormerSharing {
             db.prepare_cached("INSERT OR IGNORE INTO share_turns (turn_uid, what) VALUES (:turn, 'untold')")?
                 .execute(named_params! {":turn": turn})?;
         }
-        for (team, uid, turn) in &self.left {
-            db.prepare_cached("INSERT OR IGNORE INTO share_former (team_key, uid, turn_uid) VALUES (:team, :uid, :turn)")?
-                .execute(named_params! {":team": team, ":uid": uid, ":turn": turn})?;
+        for (team, uid, turn, state) in &self.left {
+            note_former_team(db, team, *uid, *turn, *state)?;
         }
         let mut removed = 0;
         for (turn, member) in &self.forgotten {
@@ -66,6 +65,21 @@ impl FormerSharing {
         }
         Ok(())
     }
+}
+
+/// Notes what the shared store of a team that was left may have of this memory. What this database knows nothing of is passed over: it is
+/// taken back from there, and not withdrawn, once that team is named again.
+pub(crate) fn note_former_team(db: &Connection, team: &str, uid: EpisodeUid, turn: TurnUid, state: i64) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO share_former (team_key, uid, turn_uid, state)
+         SELECT :team, :uid, :turn, :state
+         WHERE EXISTS (SELECT 1 FROM episodes WHERE episodes.uid = :uid AND generation <> -2)
+             OR EXISTS (SELECT 1 FROM tombstones WHERE tombstones.uid = :turn)
+             OR EXISTS (SELECT 1 FROM retired_turns WHERE retired_turns.uid = :turn)
+         ON CONFLICT (team_key, uid) DO UPDATE SET state = max(state, excluded.state)",
+    )?
+    .execute(named_params! {":team": team, ":uid": uid, ":turn": turn, ":state": state})
+    .map(drop)
 }
 
 fn list<T>(db: &Connection, sql: &str, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>> {

@@ -26,12 +26,12 @@ use crate::rows::{
 };
 use crate::units::UnixMillis;
 
+mod marks;
+
 const ACT: &str = "store what was shared";
 /// States of what the shared store may have of this memory: by the name that it has, and by one that it had.
 const BY_THIS_NAME: i64 = 1;
 const BY_FORMER_NAME: i64 = 2;
-/// The machine of a mark of what was taken back from all machines of its member.
-const EVERYWHERE: [u8; 16] = [0; 16];
 /// Key in `_meta`: `1` from the first page that leaves something to clean up to the last.
 const CLEAN_UP_WAITS: &str = "share_clean_up_waits";
 /// How far the length of a vector may be from 1 to be taken as it is.
@@ -401,80 +401,6 @@ impl<'db> Applying<'db> {
     fn boost(&self, episode: &SharedEpisode) -> rusqlite::Result<()> {
         if self.any_boosted {
             steer::boost_again(self.db, episode.turn_uid)?;
-        }
-        Ok(())
-    }
-
-    fn withdrawn(&mut self, seq: i64, uid: EpisodeUid, member: i32, machine: [u8; 16]) -> rusqlite::Result<()> {
-        if let Some(copy) = copies::known(self.db, uid)?.filter(|known| known.is_pulled) {
-            // A search may have brought what was shared again since.
-            let is_newer = copies::seq(self.db, copy.id)? > Some(seq);
-            return if is_newer { Ok(()) } else { self.remove(&[copy.id]) };
-        }
-        if member != self.member {
-            return self.tell_again("SELECT uid, turn_uid FROM share_pushed WHERE uid = :id AND state > 0", uid.0);
-        }
-        // Another machine of one's own shares it no more, which says nothing of this one; nor does it where one was taken out of the team
-        // and is in it again. What was taken back from all of them stays there no more until it is touched.
-        if machine != EVERYWHERE && machine != self.machine {
-            self.tell_again(
-                "SELECT uid, turn_uid FROM share_pushed WHERE uid = :id AND state > 0
-                     AND EXISTS (SELECT 1 FROM episodes WHERE episodes.uid = share_pushed.uid AND generation <> -2 AND hidden = 0)",
-                uid.0,
-            )?;
-        }
-        self.db
-            .prepare_cached("UPDATE share_pushed SET state = 0 WHERE uid = :uid")?
-            .execute([uid])
-            .map(drop)
-    }
-
-    /// Has what was pushed be told once more, which the shared store refused while it was another member's, or has no more. Whether it is
-    /// still to be shared is asked when it is told.
-    fn tell_again(&self, pushed: &str, id: [u8; 16]) -> rusqlite::Result<()> {
-        let lost: Vec<(EpisodeUid, TurnUid)> = self
-            .db
-            .prepare_cached(pushed)?
-            .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<Result<_, _>>()?;
-        lost.into_iter()
-            .try_for_each(|(uid, turn)| enqueue_one(self.db, uid, turn, false))
-    }
-
-    fn forgotten(&mut self, turn: TurnUid, member: i32) -> rusqlite::Result<()> {
-        if member == self.member {
-            return self.forgotten_by_oneself(turn);
-        }
-        self.db
-            .prepare_cached("INSERT OR IGNORE INTO share_forgotten (turn_uid, member) VALUES (:turn, :member)")?
-            .execute(named_params! {":turn": turn, ":member": member})?;
-        self.tell_again(
-            "SELECT uid, turn_uid FROM share_pushed WHERE turn_uid = :id AND state > 0",
-            turn.0,
-        )?;
-        let ids = copies::of_turn(self.db, turn, member)?;
-        if ids.is_empty() {
-            return Ok(());
-        }
-        (self.forgets_words, self.applied.unscrubbed) = (true, true);
-        self.remove(&ids)
-    }
-
-    fn forgotten_by_oneself(&mut self, turn: TurnUid) -> rusqlite::Result<()> {
-        if !is_forgotten(self.db, turn)? {
-            let touched = forget::remove_turns(self.db, &[turn], |turn| forget::bury(self.db, turn, self.now))?;
-            self.applied.unscrubbed |= !touched.episodes.is_empty();
-            self.drop_from_memory(&touched.episodes);
-            self.forgot.episodes.extend(touched.episodes);
-            self.forgot.sessions.extend(touched.sessions);
-            self.forgot.projects.extend(touched.projects);
-            self.applied.forgotten_own.push(turn);
-        }
-        // The shared store knows it.
-        for table in ["share_outbox", "share_pushed"] {
-            self.db
-                .prepare_cached(&format!("DELETE FROM {table} WHERE turn_uid = :turn"))?
-                .execute([turn])?;
         }
         Ok(())
     }
