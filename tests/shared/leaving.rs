@@ -1,8 +1,13 @@
 //! What is taken back, what is forgotten for ever, and whose it has to be.
 
-use remembrancer_schema::shared::{REMOVE_MEMBER, WITHDRAW_MEMBER};
+use std::thread;
+use std::time::Duration;
 
-use crate::store::{Change, Episode, Store, changes, id, pushed, short};
+use postgres::Error;
+use remembrancer_schema::shared::{CLIENT_VERSION, HELLO, LISTEN, REMOVE_MEMBER, REMOVE_TEAM, RESTORED, WITHDRAW_MEMBER};
+use remembrancer_tests::eventually;
+
+use crate::store::{Change, Episode, Member, Store, changes, id, pushed, refused, short};
 
 #[test]
 fn what_is_withdrawn_leaves_a_mark_without_text_and_may_come_back() {
@@ -174,4 +179,74 @@ fn a_member_withdraws_all_or_all_of_a_project() {
     let own = ann.pull(0, 100).unwrap();
     let told = own.iter().filter(|change| change.kind == 1).count();
     assert_eq!(told, 3, "who took them back is told, too");
+}
+
+#[test]
+fn who_waited_for_a_team_that_went_or_that_put_it_out_is_told_so() {
+    type Act = fn(&mut Member) -> Result<(), Error>;
+    let acts: [(&str, Act); 4] = [
+        ("push", |member| member.push(&Episode::all(member.team, &["late"])).map(drop)),
+        ("forget", |member| member.forget(&["late"]).map(drop)),
+        ("withdraw", |member| member.withdraw(&["a"]).map(drop)),
+        ("withdraw_all", |member| member.withdraw_all(None, 10).map(drop)),
+    ];
+    for is_put_out in [false, true] {
+        for (name, act) in acts {
+            let Some(mut store) = Store::new() else { return };
+            let team = store.team("one");
+            let mut ann = store.member("one", "ann", "laptop");
+            ann.push(&Episode::all(team, &["a"])).unwrap();
+            let process: i32 = ann.client.query_one("SELECT pg_backend_pid()", &[]).unwrap().get(0);
+            let login = store.login("ann");
+            let mut changing = store.admin.transaction().unwrap();
+            if is_put_out {
+                changing.query_one(REMOVE_MEMBER, &[&"one", &login, &true]).unwrap();
+            } else {
+                changing.query_one(REMOVE_TEAM, &[&"one"]).unwrap();
+            }
+            let acting = thread::spawn(move || act(&mut ann));
+            let waits = "SELECT cardinality(pg_blocking_pids($1)) > 0";
+            eventually(&format!("{name} to wait for the team"), Duration::from_secs(8), || {
+                changing
+                    .query_one(waits, &[&process])
+                    .unwrap()
+                    .get::<_, bool>(0)
+                    .then_some(())
+            });
+            changing.commit().unwrap();
+            refused(acting.join().unwrap(), "RM002");
+            let left = "SELECT count(*) FROM remembrancer.episodes WHERE kind = 0 AND prompt = 'the prompt of a'";
+            assert_eq!(store.count(left), i64::from(is_put_out), "{name}");
+            assert_eq!(store.count("SELECT count(*) FROM remembrancer.forgotten"), 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn no_machine_is_called_as_the_marks_that_all_are_told() {
+    let Some(mut store) = Store::new() else { return };
+    store.team("one");
+    let mut ann = store.member("one", "ann", "laptop");
+    for (machine, sqlstate) in [(vec![0_u8; 16], "RM006"), (vec![0xFF; 16], "23514")] {
+        refused(ann.client.query(HELLO, &[&machine, &"x", &"one", &CLIENT_VERSION]), sqlstate);
+    }
+    ann.hello("one").unwrap();
+    assert_eq!(store.count("SELECT count(*) FROM remembrancer.machines"), 1);
+}
+
+#[test]
+fn that_the_store_was_put_back_is_told_to_every_team_that_listens() {
+    use postgres::fallible_iterator::FallibleIterator;
+
+    let Some(mut store) = Store::new() else { return };
+    let teams = [store.team("one"), store.team("two")];
+    let mut ann = store.member("two", "ann", "laptop");
+    ann.client.batch_execute(LISTEN).unwrap();
+    store.admin.query_one(RESTORED, &[]).unwrap();
+    let mut notices = ann.client.notifications();
+    let notices = notices.timeout_iter(Duration::from_secs(8)).take(teams.len());
+    let told = notices.map(|notice| Ok(notice.payload().parse().unwrap()));
+    let mut told: Vec<i32> = told.collect().unwrap();
+    told.sort_unstable();
+    assert_eq!(told, teams);
 }

@@ -1,5 +1,5 @@
 -- What the store's owner does with whole teams: makes them by names that the settings take, takes them away, and says that the store was
--- put back from a copy.
+-- put back from a copy. Who acts meanwhile in a team that goes is told so.
 BEGIN;
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL client_min_messages = warning;
@@ -9,6 +9,27 @@ DO $$ BEGIN PERFORM remembrancer.begin_migration(6); END $$;
 -- `epoch` names the store's life: machines that know another one tell all again. A copy that is put back has that of the store it is of,
 -- so that its owner gives it another: `restored`.
 INSERT INTO remembrancer.meta (key, value) VALUES ('epoch', gen_random_uuid()::text) ON CONFLICT (key) DO NOTHING;
+
+-- The machines of marks that are told to all are none. (Of what is there already nothing is asked: it is not let in any more.)
+ALTER TABLE remembrancer.machines DROP CONSTRAINT IF EXISTS is_no_mark;
+ALTER TABLE remembrancer.machines ADD CONSTRAINT is_no_mark
+    CHECK (id <> decode(repeat('00', 16), 'hex') AND id <> decode(repeat('ff', 16), 'hex')) NOT VALID;
+
+-- The member that is logged in, where a machine of it acts in a team. It has the team to itself from here on: who waited for it is asked
+-- again whether it is there, and in it.
+CREATE OR REPLACE FUNCTION remembrancer.acting(in_team int, in_machine bytea) RETURNS int
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    me int := remembrancer.acting_in(in_team);
+BEGIN
+    IF NOT EXISTS (SELECT FROM remembrancer.machines m WHERE m.id = in_machine AND m.member = me) THEN
+        RAISE EXCEPTION 'this machine is not one of %', session_user
+            USING ERRCODE = 'RM004', HINT = 'Say hello first. Where the memory was copied from another machine, have it made a machine of its own.';
+    END IF;
+    PERFORM FROM remembrancer.teams t WHERE t.id = in_team FOR NO KEY UPDATE;
+    RETURN remembrancer.acting_in(in_team);
+END
+$$;
 
 -- Raises for anybody but the owner. What is not allowed is told in words that follow on the login's.
 CREATE OR REPLACE FUNCTION remembrancer.owned(in_act text) RETURNS void
@@ -80,7 +101,7 @@ BEGIN
 END
 $$;
 
--- Notes that the store was put back from a copy: every machine tells all again, once it calls the next time. For the owner alone.
+-- Notes that the store was put back from a copy: every machine tells all again, those that are connected at once. For the owner alone.
 CREATE OR REPLACE FUNCTION remembrancer.restored() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -88,6 +109,7 @@ BEGIN
     UPDATE remembrancer.meta SET value = gen_random_uuid()::text WHERE key = 'epoch';
     INSERT INTO remembrancer.audit (member, act, count, detail)
         VALUES (remembrancer.my_member(), 'restored', 1, jsonb_build_object('by', session_user));
+    PERFORM pg_notify('remembrancer', t.id::text) FROM remembrancer.teams t;
 END
 $$;
 

@@ -40,7 +40,7 @@ fn migration_files_are_pinned() {
     0017_explanations db93ebbc0e11b88f
     0018_turns_by_time ddcc69b1842b7a04
     0019_shared 90d75d6e7fbe8376
-    0020_share_marks 65925d6388eace27
+    0020_share_marks 37747a6b88695930
     ");
 }
 

@@ -138,7 +138,9 @@ impl Found {
             }
             // An index of what waits for a shared store has such columns, too, and smaller numbers in them.
             (None, [Blob(turn), muted @ (Integer(_) | Null), boosted @ (Integer(_) | Null)])
-                if [muted, boosted].iter().all(|at| at.integer().is_none_or(|at| at >= LEAST_TIME)) =>
+                if [muted, boosted]
+                    .iter()
+                    .all(|at| at.integer().is_none_or(|at| at >= LEAST_TIME)) =>
             {
                 if let Ok(turn) = <[u8; 16]>::try_from(turn.as_slice()) {
                     self.steered.push((TurnUid(turn), muted.integer(), boosted.integer()));

@@ -148,6 +148,37 @@ fn every_row_of_a_whole_file_is_read_past_sqlite_from_file_and_log() {
     }
 }
 
+#[test]
+fn what_waits_for_a_shared_store_is_no_decision_and_teams_that_were_left_stay_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = Store::new();
+    let setup = crate::ShareSetup {
+        team_key: "db.example.org/memory#one".to_owned(),
+        allowed: vec!["*".to_owned()],
+    };
+    store.writer.set_sharing(Some(&setup), [1; 16]).expect("sets");
+    let turns = (1..=40).map(|number| turn(number, "s", &[text(number).as_str()]));
+    store.writer.ingest(&batch(turns.collect())).expect("stores");
+    store.writer.retire(&[turn_uid(RETIRED)], NOW).expect("retires");
+    let left = Connection::open(&store.path).expect("opens");
+    // One that is here, one that is gone, and one of which nothing is known.
+    for (number, state) in [(1, 1), (RETIRED, 2), (90, 1)] {
+        let uid = crate::EpisodeUid::of(&turn_uid(number), 0);
+        left.execute(
+            "INSERT INTO share_former VALUES ('db.example.org/memory#two', ?1, ?2, ?3)",
+            rusqlite::params![uid, turn_uid(number), state],
+        )
+        .expect("inserts");
+    }
+    let number = |db: &Connection, sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("reads");
+    assert_eq!(number(&left, "SELECT count(*) FROM share_outbox"), 40);
+    let db = open::open_writer(&folder.path().join("other.db")).expect("opens").db;
+    salvage::salvage(&store.path, &db).expect("salvages");
+    assert_eq!(number(&db, "SELECT count(*) FROM steered_turns"), 0);
+    assert_eq!(number(&db, "SELECT count(*) FROM share_former"), 2);
+    assert_eq!(number(&db, "SELECT sum(state) FROM share_former"), 3);
+}
+
 #[rstest]
 #[case::the_first_page(0.0, 0.0)]
 #[case::pages_at_the_beginning(0.0, 0.1)]

@@ -36,7 +36,8 @@ pub const PUSH: &str = "SELECT taken, unchanged, refused FROM remembrancer.push(
 
 /// Takes back episodes of the member. Parameters: team `int4`, machine `bytea`, uids `bytea[]` (at most 10,000), everywhere `bool`: also
 /// those that another machine of the member brought last. Gives one row: `withdrawn int8`, those that were there. Their marks have the
-/// machine that brought them; 16 zero bytes where they were taken back everywhere, as by [`WITHDRAW_ALL`] and [`WITHDRAW_MEMBER`].
+/// machine that brought them; 16 zero bytes where they were taken back everywhere, as by [`WITHDRAW_ALL`]; 16 of all
+/// ones by [`WITHDRAW_MEMBER`].
 pub const WITHDRAW: &str = "SELECT remembrancer.withdraw($1::int4, $2::bytea, $3::bytea[], $4::bool) AS withdrawn";
 
 /// Takes back what the member shared of some projects, a part at a time: to be sent again until it gives 0. Parameters: team `int4`,

@@ -1,6 +1,7 @@
 //! Teams on one server know nothing of each other, not even where a member asks the server itself.
 
 use remembrancer_tests::sandbox;
+use rustix::process::Signal;
 
 use super::world::Store;
 
@@ -52,4 +53,38 @@ fn two_teams_on_one_server_do_not_see_each_other() {
     laptop.transcript("later").topics(102..103);
     desk.wait_for("case102");
     assert!(!spy.remembers("case10"), "{}", spy.share_status());
+}
+
+#[test]
+fn a_team_that_is_made_again_under_its_name_is_told_all_again() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    let (laptop, desk) = store.pair();
+    laptop.transcript("ours").topics(100..102);
+    let (writes, recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    desk.wait_for("case101");
+    writes.stop(Signal::TERM);
+    recalls.stop(Signal::TERM);
+    store.command(&["share", "remove-team", "core", "--yes"]);
+    store.team("core", &["ada", "bob"]);
+    // It comes further than the laptop had seen the one before come.
+    desk.transcript("theirs").topics(110..114);
+    let _recalls = desk.sandbox.start();
+    store.wait_for_live(4);
+    let _writes = laptop.sandbox.start();
+    store.wait_for_live(6);
+    desk.wait_for("case101");
+}
+
+#[test]
+fn that_the_server_was_put_back_is_noticed_by_who_is_connected() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    let (laptop, desk) = store.pair();
+    laptop.transcript("ours").topics(100..102);
+    let (_writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    desk.wait_for("case101");
+    // As from a backup that was made before.
+    store.client().execute("DELETE FROM remembrancer.episodes", &[]).unwrap();
+    store.command(&["share", "restored"]);
+    store.wait_for_live(2);
+    desk.wait_for("case101");
 }

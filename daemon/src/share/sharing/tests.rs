@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use remembrancer_processor::embed::{Embed, EmbedError, Embedding};
-use remembrancer_schema::{ProjectRef, ToldProject};
+use remembrancer_schema::{EpisodeUid, ProjectRef, PulledChange, PulledPage, ToldProject, TurnUid};
 use rstest::rstest;
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -168,6 +168,54 @@ async fn who_was_put_out_tells_all_again_once_let_in_also_after_a_start() {
     assert!(!here.sharing.shared.is_put_out());
     here.welcome("one").await;
     assert!(!here.has_changes().await, "that is over");
+}
+
+#[tokio::test]
+async fn who_is_let_in_again_tells_nothing_that_it_took_back_itself() {
+    let mut here = Here::new(no_model()).await;
+    let at = here.sharing.place().await.unwrap();
+    let mark = PulledChange::Withdrawn {
+        seq: 1,
+        uid: EpisodeUid::of(&TurnUid([1; 16]), 0),
+        member: 1,
+        machine: [0; 16],
+    };
+    let page = PulledPage {
+        after: at.cursor,
+        sent: at.sent,
+        changes: vec![mark],
+        cursor: at.cursor + 1,
+        head: at.cursor + 1,
+        marks_only: true,
+    };
+    let applied = here
+        .sharing
+        .writer
+        .call(move |writer| writer.apply_pulled(&page, UnixMillis(1)));
+    assert!(!applied.await.unwrap().unwrap().stale);
+    here.sharing.note_put_out().await.unwrap();
+    let welcome = Hello { head: 1, ..hello() };
+    here.start_anew().await;
+    here.sharing.catch_up(&welcome, "one".to_owned()).await.unwrap();
+    assert!(!here.has_changes().await, "it would be shared again");
+}
+
+#[tokio::test]
+async fn what_was_forgotten_is_cleaned_up_though_the_server_went_away_before_the_last_page() {
+    let mut here = Here::new(no_model()).await;
+    let folder = tempfile::tempdir().unwrap();
+    here.sharing.settings = settings(&format!("postgres:///m?user=ada&host={}", folder.path().display()));
+    let (adopted, _to_follow) = mpsc::channel(FOUND);
+    tokio::select! {
+        () = here.sharing.sessions(&adopted) => panic!("it goes on for ever"),
+        told = timeout(PATIENCE, here.sharing.progress.forgetting_unfinished.notified()) => told.unwrap(),
+    }
+}
+
+#[test]
+fn a_team_that_is_made_again_is_in_another_life_and_so_is_a_server_that_was_put_back() {
+    let lives = [life("one", 1), life("one", 2), life("two", 1)];
+    assert_eq!(lives.iter().collect::<BTreeSet<_>>().len(), 3);
 }
 
 #[tokio::test]

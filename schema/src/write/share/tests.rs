@@ -8,6 +8,7 @@ mod marks;
 mod pulling;
 mod pushing;
 mod simulation;
+mod taken_back;
 mod teams;
 mod trust;
 mod urgency;

@@ -77,7 +77,7 @@ struct World {
     servers: [Server; TEAMS],
     machines: Vec<Machine>,
     acts: Vec<String>,
-    /// The first team's shared store as it was copied some time, since which no machine was set to another.
+    /// The first team's shared store as it was copied some time.
     copy: Option<Server>,
     /// Counts names of machines.
     names: u8,
@@ -180,9 +180,10 @@ impl World {
     /// A member is taken out of the team, with all that it shared, and let in again.
     fn let_in_again(&mut self, index: usize) -> String {
         let (member, team) = (self.machines[index].member, self.machines[index].team);
-        self.servers[team].withdraw_all(member);
-        for machine in self.machines.iter_mut().filter(|machine| machine.member == member) {
-            machine.look_again();
+        self.servers[team].put_out(member);
+        let machines = self.machines.iter_mut();
+        for machine in machines.filter(|machine| machine.member == member && machine.team == team) {
+            machine.tell_again();
         }
         format!("member {member} left, and was let in again")
     }
@@ -223,8 +224,6 @@ impl World {
     }
 
     fn change_team(&mut self, index: usize) -> String {
-        // What a machine had taken back from a team is not known to it once it has left.
-        self.copy = None;
         let machine = &mut self.machines[index];
         machine.join((machine.team + 1) % TEAMS)
     }

@@ -128,7 +128,8 @@ impl Machine {
     pub(super) fn join(&mut self, team: usize) -> String {
         self.team = team;
         let (setup, name, member) = (self.setup(), self.name, self.member);
-        self.writer().set_sharing(Some(&setup), name).expect("sets");
+        let state = self.writer().set_sharing(Some(&setup), name).expect("sets");
+        self.paused = state.paused;
         self.writer().note_member(member, &format!("member-{member}")).expect("notes");
         format!("is set to team {team}")
     }
@@ -303,9 +304,9 @@ impl Machine {
         self.writer().pull_contents().expect("notes");
     }
 
-    /// Looks at all again, as after it was let in again.
-    pub(super) fn look_again(&mut self) {
-        self.writer().enqueue_all().expect("looks again");
+    /// Tells again what it shares, as after it was let in again.
+    pub(super) fn tell_again(&mut self) {
+        self.writer().enqueue_shared().expect("tells again");
     }
 
     /// Takes note of the life that the shared store is in, as whenever it is called.

@@ -9,6 +9,8 @@ use crate::{
 
 /// The machine of a mark that is told to all.
 pub(super) const NOBODY: [u8; 16] = [0; 16];
+/// That of a mark of what the team took back from a member that it put out: it is told to all, too.
+const THE_TEAM: [u8; 16] = [0xFF; 16];
 
 /// What has become of a row.
 #[derive(Clone)]
@@ -120,6 +122,15 @@ impl Server {
         let uids: Vec<EpisodeUid> = self.rows.keys().copied().collect();
         for uid in uids {
             self.withdraw(member, NOBODY, uid, true);
+        }
+    }
+
+    /// All that a member shares, as the team has it that puts the member out.
+    pub(super) fn put_out(&mut self, member: i32) {
+        let is_shared = |row: &&mut Row| row.member == member && matches!(row.state, State::Live(_));
+        for row in self.rows.values_mut().filter(is_shared) {
+            self.head += 1;
+            (row.state, row.seq, row.machine) = (State::Withdrawn, self.head, THE_TEAM);
         }
     }
 
