@@ -52,7 +52,7 @@ fn what_one_s_member_took_back_stays_there_until_it_is_touched_or_all_is_told() 
     store.writer.retire(&[turn_uid(2)], NOW).expect("retires");
     assert!(drain(&mut store).is_empty(), "it is not there");
     store.writer.enqueue_all().expect("looks again");
-    assert_eq!(pushed(&drain(&mut store)), [uid(1, 0)], "as one who is let in again");
+    assert_eq!(pushed(&drain(&mut store)), [uid(1, 0)], "as where the shared store went back");
 }
 
 #[test]
