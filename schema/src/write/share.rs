@@ -147,7 +147,8 @@ impl Writer {
         self.within("look again at what is shared", |db| enqueue(db))
     }
 
-    /// Has what is shared be told once more, such as with its vectors where these are taken now. What was taken back stays so.
+    /// Has what is shared be told once more, such as with its vectors where these are taken now, or where the team that put this member out
+    /// has let it in again. What was taken back stays so, and what waits goes on waiting.
     ///
     /// # Errors
     /// What SQLite reports.
@@ -366,7 +367,8 @@ fn leave_team(db: &Connection) -> rusqlite::Result<Vec<EpisodeId>> {
 fn take_up(db: &Connection, team_key: &str) -> rusqlite::Result<()> {
     db.prepare_cached(
         "INSERT INTO share_pushed (uid, turn_uid, project_id, state)
-         SELECT uid, turn_uid, (SELECT project_id FROM episodes WHERE episodes.uid = share_former.uid AND generation <> -2), max(state, 1)
+         SELECT uid, turn_uid, (SELECT project_id FROM episodes WHERE episodes.uid = share_former.uid AND generation <> -2),
+             max(state, 1)
          FROM share_former WHERE team_key = :team
          ON CONFLICT (uid) DO UPDATE SET state = max(state, excluded.state)",
     )?
