@@ -225,14 +225,14 @@ fn who_pushes_into_a_team_while_it_is_taken_away_leaves_nothing_there() {
     let mut looking = store.another_admin();
     let mut removing = store.admin.transaction().unwrap();
     removing.query_one(REMOVE_TEAM, &[&"one"]).unwrap();
-    let pushing = std::thread::spawn(move || ann.push(&Episode::all(team, &["late"])).is_err());
+    let pushing = std::thread::spawn(move || ann.push(&Episode::all(team, &["late"])));
     let waits = "SELECT count(*) FROM pg_stat_activity WHERE usename = $1 AND wait_event_type = 'Lock'";
     eventually("the push to wait for the team", Duration::from_secs(30), || {
         let waiting: i64 = looking.query_one(waits, &[&login]).unwrap().get(0);
         (waiting == 1).then_some(())
     });
     removing.commit().unwrap();
-    assert!(pushing.join().unwrap());
+    refused(pushing.join().unwrap(), "RM002");
     assert_eq!(store.count("SELECT count(*) FROM remembrancer.episodes"), 0);
 }
 

@@ -33,6 +33,20 @@ fn what_waited_to_be_told_when_it_was_taken_back_is_not_told_after_that() {
 }
 
 #[test]
+fn what_waited_when_a_team_was_left_without_a_word_of_the_daemon_is_not_told_once_it_goes_on() {
+    let mut store = sharing(&["*"]);
+    store_turn(&mut store, 1, &["quokka"]);
+    drain(&mut store);
+    store_turn(&mut store, 1, &["quokka, and more"]);
+    store.writer.leave_sharing().expect("leaves");
+    store.writer.all_taken_back().expect("notes");
+    store.writer.pause_sharing(false).expect("goes on");
+    assert!(next(&store).entries.is_empty());
+    store_turn(&mut store, 2, &["numbat"]);
+    assert_eq!(pushed(&drain(&mut store)), [uid(2, 0)], "what is new is shared");
+}
+
+#[test]
 fn what_is_let_in_again_is_told_though_the_mark_of_its_leaving_comes_after() {
     let mut store = sharing(&["*"]);
     store_turn(&mut store, 1, &["quokka"]);
