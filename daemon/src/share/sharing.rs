@@ -198,6 +198,8 @@ impl Sharing {
         team: &watch::Sender<Arc<Team>>,
         news: &News,
     ) -> Result<Infallible, ShareError> {
+        let now = Arc::clone(&team.borrow());
+        self.take_marks(client, &now).await?;
         loop {
             let before = Arc::clone(&team.borrow());
             self.tell_of_model(&before).await?;
@@ -214,6 +216,23 @@ impl Sharing {
                 models,
                 epoch,
             }));
+        }
+    }
+
+    /// Takes what was taken back and forgotten while this machine was away, before it tells anything: what waits here may be part of that.
+    /// What can't be taken keeps nothing from leaving.
+    async fn take_marks(&self, client: &Client, team: &Arc<Team>) -> Result<(), ShareError> {
+        loop {
+            let at = self.place().await?;
+            match self.pull_page(client, team, &at, false).await {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error) if error.is_of_way() => return Err(error),
+                Err(error) => {
+                    tracing::debug!(%error, "what was taken back meanwhile is taken later");
+                    return Ok(());
+                }
+            }
         }
     }
 

@@ -295,6 +295,28 @@ fn all_of_mine_is_exported_and_taken_out_of_the_shared_store() {
 }
 
 #[test]
+fn what_was_taken_back_while_the_daemon_was_off_is_not_sent_again_with_what_waits() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    let (laptop, desk) = pair(&store);
+    tell(&laptop, "a", FIRST);
+    let (writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    desk.wait_for(FIRST);
+    writes.stop(Signal::TERM);
+    laptop.run(&["share", "forget", "--all", "--yes"]);
+    desk.wait_until_gone(FIRST);
+    // Another list has all be looked at: it waits when the daemon connects.
+    let mut more = store.settings("ada", "core", "laptop");
+    more.projects.push("github.com/acme/till".to_owned());
+    laptop.configure(&more);
+    laptop.transcript("later").topics(100..101);
+    let _writes = laptop.sandbox.start();
+    desk.wait_for("case100");
+    laptop.wait_for_status(&["; 0 changes to be sent"]);
+    assert!(!desk.remembers(FIRST));
+    assert_eq!(store.live(), 1);
+}
+
+#[test]
 fn a_key_that_names_nothing_takes_nothing_back_and_fails() {
     let Some(store) = Store::of(sandbox!()) else { return };
     let (laptop, desk) = pair(&store);
