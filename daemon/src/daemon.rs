@@ -11,7 +11,7 @@ use anyhow::Context;
 use remembrancer_hooks::places::Places;
 use remembrancer_processor::ingest::RULES;
 use remembrancer_schema::{Pause, Reader, Writer, open_or_rebuild};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -262,12 +262,12 @@ impl Parts {
         let retention = shared.retention(setup.config.retention, &store);
         let redaction = shared.redaction(&store);
         let lookout = shared.lookout(&store, setup.home.clone());
-        let sharing = shared.sharing(&setup, &store, &embedder);
+        let refresher = shared.refresher(&setup, &store, &embedder);
+        let sharing = shared.sharing(&setup, &store, &refresher);
         let ingest = shared.ingest(&setup, &store, opened.known);
         let (mailbox, progress) = (Arc::clone(&shared.mailbox), Arc::clone(&shared.progress));
         let way = sharing.as_ref().map(|sharing| Arc::clone(&sharing.shared));
-        let model = (&embedder, reranker);
-        let operations = Arc::new(shared.operations(setup, &store, model, opened.log_key, way));
+        let operations = Arc::new(shared.operations(setup, &store, (refresher, reranker), opened.log_key, way));
         Ok(Self {
             store,
             embedder,
@@ -341,8 +341,27 @@ impl Shared {
         }
     }
 
+    fn refresher(&self, setup: &Setup, store: &Store, embedder: &EmbedderHandle) -> Refresher {
+        let mut settings = setup.config.recall.clone();
+        if setup.config.share.as_ref().is_some_and(|share| share.remote) {
+            settings.profile = settings.profile.with_remote();
+        }
+        Refresher {
+            background: store.background.clone(),
+            embedder: embedder.clone(),
+            codes: self.codes.clone(),
+            settings: Arc::new(settings),
+            exclusions: Exclusions::of_settings(&setup.config.transcripts.exclude),
+            folders: Arc::new(Folders::new(setup.home.clone())),
+            progress: Arc::clone(&self.progress),
+            due: Arc::clone(&self.due),
+            uid: setup.places.uid(),
+            one_at_a_time: Arc::default(),
+        }
+    }
+
     /// Sharing with others, where the settings name a server.
-    fn sharing(&self, setup: &Setup, store: &Store, embedder: &EmbedderHandle) -> Option<Sharing> {
+    fn sharing(&self, setup: &Setup, store: &Store, refresher: &Refresher) -> Option<Sharing> {
         let settings = setup.config.share.clone()?;
         let way = share::Shared::new(settings.team.clone(), share::machine_name(&settings), settings.remote);
         Some(Sharing {
@@ -350,10 +369,11 @@ impl Shared {
             shared: Arc::new(way),
             writer: store.writer.clone(),
             background: store.background.clone(),
-            embedder: embedder.clone(),
+            embedder: refresher.embedder.clone(),
             codes: self.codes.clone(),
             conversations: Arc::clone(&self.conversations),
-            due: Arc::clone(&self.due),
+            refresher: refresher.clone(),
+            went: Notify::new(),
             mailbox: Arc::clone(&self.mailbox),
             progress: Arc::clone(&self.progress),
             politeness: self.politeness.clone(),
@@ -389,7 +409,7 @@ impl Shared {
         self,
         setup: Setup,
         store: &Store,
-        (embedder, reranker): (&EmbedderHandle, Reranker),
+        (refresher, reranker): (Refresher, Reranker),
         log_key: [u8; 32],
         shared: Option<Arc<share::Shared>>,
     ) -> Operations {
@@ -398,37 +418,19 @@ impl Shared {
         #[cfg(feature = "share")]
         let remote = shared.as_ref().and_then(|shared| shared.desk().cloned());
         let profile = setup.config.recall.profile.name;
-        let exclusions = Exclusions::of_settings(&setup.config.transcripts.exclude);
         let backups = Backups::new(setup.places.database_file(), setup.config.backup, Arc::clone(&self.progress));
-        let mut settings = setup.config.recall;
-        if setup.config.share.as_ref().is_some_and(|share| share.remote) {
-            settings.profile = settings.profile.with_remote();
-        }
-        let settings = Arc::new(settings);
-        let refresher = Refresher {
-            background: store.background.clone(),
-            embedder: embedder.clone(),
-            codes: self.codes.clone(),
-            settings: Arc::clone(&settings),
-            exclusions: exclusions.clone(),
-            folders: Arc::new(Folders::new(setup.home.clone())),
-            progress: Arc::clone(&self.progress),
-            due: self.due,
-            uid: setup.places.uid(),
-            one_at_a_time: Arc::default(),
-        };
         Operations {
             recaller: Recaller {
                 prompts: store.prompts.clone(),
                 writer: store.writer.clone(),
-                embedder: embedder.clone(),
+                embedder: refresher.embedder.clone(),
                 reranker,
                 codes: self.codes,
                 conversations: self.conversations,
                 progress: self.progress,
-                settings,
+                settings: Arc::clone(&refresher.settings),
                 budget: setup.config.budget,
-                exclusions,
+                exclusions: refresher.exclusions.clone(),
                 places: Arc::new(setup.places),
                 folders: Arc::new(Folders::new(setup.home)),
                 changes: self.changes,

@@ -57,6 +57,7 @@ mod recall_task;
 mod recollection_files;
 mod recovery;
 mod redaction_task;
+mod removals;
 mod reranker;
 mod restoring;
 mod retention;

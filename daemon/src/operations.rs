@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use remembrancer_hooks::clock::{BUDGET, monotonic_ns};
+use remembrancer_hooks::clock::monotonic_ns;
 use remembrancer_hooks::protocol::{
     Answer, ExplainRequest, ForgetTarget, InstructionFile, Reply, Request, SearchRequest, Steering,
 };
@@ -34,10 +34,10 @@ use crate::progress::Part;
 use crate::reason::Reason;
 use crate::recall_task::Recaller;
 use crate::recollection_files;
+use crate::removals;
 use crate::status::DaemonStatus;
 use crate::store::{NoAnswer, StoreHandle};
 use crate::system;
-use crate::threads::Panicked;
 
 /// Bytes that are free on a disk that is not full: less is taken by the next write.
 const LEAST_ROOM: u64 = 256 * 1024;
@@ -541,17 +541,12 @@ impl Operations {
     /// Has the files that a host may read tell nothing more that is not recalled any more; what came of the first removal of the
     /// recollection files is given.
     async fn files_tell_no_more(&self, removed: std::io::Result<()>) -> Result<(), ControlError> {
-        let removed = removed.and(self.refresher.after_removal().await);
-        // A prompt that was searched for meanwhile may have written its file since; by now it has, or never will.
-        tokio::time::sleep(BUDGET).await;
-        Ok(removed.and(self.remove_recollection_files().await)?)
+        let folder = self.recaller.places.recollections_dir();
+        Ok(removals::files_tell_no_more(&self.refresher, &folder, removed).await?)
     }
 
     async fn remove_recollection_files(&self) -> std::io::Result<()> {
-        let folder = self.recaller.places.recollections_dir();
-        tokio::task::spawn_blocking(move || recollection_files::remove_all(&folder))
-            .await
-            .unwrap_or_else(|_| Err(std::io::Error::other(Panicked)))
+        removals::remove_recollection_files(&self.recaller.places.recollections_dir()).await
     }
 
     async fn include(&self, path: String) -> Result<Value, Refusal> {

@@ -3,9 +3,10 @@
 //! prompt anything; where `share.remote` wants that, a prompt has the server search, too, in a part of what is left of its budget.
 //! Nothing of it runs unless the settings name a server.
 //!
-//! `settings` (with `address`, `service_file`, `secret`) says where and as whom; `connection` calls; `sharing` is the task; `push` and
-//! `pull` do a page each, and `wire_rows` says what a row is on the way, `seal` how a team keeps its texts from the server itself; a prompt
-//! leaves what is to be searched for at the `desk`, and `remote` has it searched; `state` is what `status` tells.
+//! `settings` (with `address`, `service_file`, `secret`) says where and as whom; `connection` calls, and `hello` is what the server says
+//! then; `sharing` is the task; `push` and `pull` do a page each, `follow` brings memory and files in step with what came, and `wire_rows`
+//! says what a row is on the way, `seal` how a team keeps its texts from the server itself; a prompt leaves what is to be searched for at
+//! the `desk`, and `remote` has it searched; `state` is what `status` tells.
 
 #[cfg_attr(
     not(any(test, feature = "share")),
@@ -23,6 +24,10 @@ mod connection;
 mod desk;
 #[cfg(feature = "share")]
 mod error;
+#[cfg(feature = "share")]
+mod follow;
+#[cfg(feature = "share")]
+mod hello;
 #[cfg(feature = "share")]
 mod pull;
 #[cfg(feature = "share")]
@@ -62,13 +67,14 @@ use std::sync::Arc;
 #[cfg(feature = "share")]
 use remembrancer_schema::shared as server;
 use remembrancer_schema::{QueryError, Reader, Writer};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::causes::with_causes;
 use crate::codes::SharedCodes;
 use crate::conversations::Conversations;
 use crate::embedder::EmbedderHandle;
-use crate::instructions::Due;
+use crate::instructions::Refresher;
 use crate::mailbox::Mailbox;
 use crate::politeness::Politeness;
 use crate::progress::Progress;
@@ -82,6 +88,8 @@ pub(crate) use connection::{ANSWER, Session, UNBOUNDED, connect};
 pub(crate) use desk::{AtTheDesk, Desk};
 #[cfg(feature = "share")]
 pub(crate) use error::ShareError;
+#[cfg(feature = "share")]
+pub(crate) use hello::Hello;
 #[cfg(feature = "share")]
 pub(crate) use seal::{KeyFileError, Opened, TeamKey};
 pub(crate) use secret::PasswordSource;
@@ -108,8 +116,10 @@ pub(crate) struct Sharing {
     pub codes: SharedCodes,
     /// What was answered: what left the memory is the answer to nothing.
     pub conversations: Arc<Conversations>,
-    /// Whose instruction files are to be written anew.
-    pub due: Arc<Due>,
+    /// Keeps instruction files up to date.
+    pub refresher: Refresher,
+    /// Woken where files may still tell of what left the memory.
+    pub went: Notify,
     /// Where ingest is told of projects that came or went.
     pub mailbox: Arc<Mailbox>,
     /// Whether there is something else to do.

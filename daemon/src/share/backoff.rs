@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use crate::system;
+
 /// The least and the most.
 const FIRST: Duration = Duration::from_secs(1);
 const MOST: Duration = Duration::from_mins(5);
@@ -29,8 +31,16 @@ impl Backoff {
     }
 }
 
+/// A number in [0, 1) by chance.
+pub(super) fn random_chance() -> f64 {
+    let mut random = [0; 4];
+    // Without one every machine waits as long as the others.
+    system::fill_randomly(&mut random).ok();
+    chance(random)
+}
+
 /// A number in [0, 1) of these bytes, which are random.
-pub(super) fn chance(random: [u8; 4]) -> f64 {
+fn chance(random: [u8; 4]) -> f64 {
     f64::from(u32::from_le_bytes(random)) / (f64::from(u32::MAX) + 1.0)
 }
 

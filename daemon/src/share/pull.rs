@@ -1,10 +1,12 @@
 //! What comes: a page of the server's changes in, small transactions of the store out, each with how far it has come. The server is asked
-//! between two jobs of the store, never within one; what memory holds of what changed follows at once.
+//! between two jobs of the store, never within one; what memory and files hold of what changed follows at once (`follow`).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use remembrancer_processor::Stopwatch;
-use remembrancer_schema::{Applied, EpisodeId, PulledChange, PulledPage, SharePlace, Writer};
+use remembrancer_schema::{PulledChange, PulledPage, SharePlace, Writer};
+use tokio::time::sleep;
 use tokio_postgres::{Client, Row};
 
 use super::connection::answered;
@@ -12,17 +14,16 @@ use super::error::ShareError;
 use super::sharing::Team;
 use super::wire_rows::{Incoming, Reading, place};
 use super::{Sharing, server};
-use crate::causes::with_causes;
 use crate::clock;
 use crate::counts::Count;
-use crate::embedder::ModelState;
-use crate::recollection_files;
 use crate::threads::Panicked;
 
 /// Changes of a page of the server's.
 const PAGE: i32 = 500;
 /// Changes of one transaction of the store: a new turn waits for one such at most.
 const STEP: usize = 200;
+/// How long a step waits while transcripts are to be read.
+const BUSY: Duration = Duration::from_secs(2);
 
 /// What a page holds.
 #[derive(Debug, Default, PartialEq)]
@@ -53,10 +54,7 @@ impl Sharing {
         at: &SharePlace,
         contents: bool,
     ) -> Result<bool, ShareError> {
-        let model = match self.embedder.state() {
-            ModelState::Ready(model) => Some((model.model_id().to_owned(), model.dimension())),
-            ModelState::Loading | ModelState::Failed(_) => None,
-        };
+        let model = self.model();
         let machine: &[u8] = &team.machine;
         let name = model.as_ref().map_or("", |(name, _)| name.as_str());
         let rows = answered(client.query(server::PULL, &[&team.id, &machine, &at.cursor, &PAGE, &name, &contents])).await?;
@@ -122,71 +120,16 @@ impl Sharing {
             after = applied.cursor;
             let took = watch.total();
             self.follow(applied, model.as_deref()).await?;
-            tokio::time::sleep(self.politeness.rest_after(took)).await;
+            sleep(self.politeness.rest_after(took)).await;
         }
         Ok(true)
     }
 
-    /// Brings what memory and files hold in step with the store.
-    pub(super) async fn follow(&self, applied: Applied, model: Option<&str>) -> Result<(), ShareError> {
-        let Applied {
-            stored,
-            replaced,
-            removed,
-            forgotten_own,
-            projects,
-            unscrubbed,
-            ..
-        } = applied;
-        // Cleaning up, and trying it again, is upkeep's.
-        if unscrubbed {
-            self.progress.forgetting_unfinished.notify_one();
+    /// A while in which transcripts are read first.
+    async fn wait_for_ingest(&self) {
+        if self.progress.counts().waiting_files > 0 {
+            sleep(BUSY).await;
         }
-        let came = (stored.len() + replaced.len()) as u64;
-        self.shared.count(|counts| counts.taken += came);
-        // The store has moved on: whatever else fails, what went is told no more.
-        for project in projects {
-            self.due.stored(project);
-        }
-        if !removed.is_empty() || !forgotten_own.is_empty() {
-            self.left(removed).await?;
-        }
-        if came > 0 {
-            // A project may be known by more than before.
-            self.mailbox.forget_projects();
-            self.progress.backlog_grew.notify_one();
-            let (changed, codes) = ([stored, replaced].concat(), self.codes.clone());
-            let model = model.map(str::to_owned);
-            self.background
-                .call(move |reader| {
-                    if let Some(model) = model {
-                        return codes.renew_adopted(reader, &model, &changed);
-                    }
-                    codes.remove(reader, &changed);
-                    Ok(())
-                })
-                .await??;
-        }
-        Ok(())
-    }
-
-    /// Has nothing tell any more of what left the memory.
-    ///
-    /// # Errors
-    /// Where the daemon is stopping.
-    pub(super) async fn left(&self, removed: Vec<EpisodeId>) -> Result<(), ShareError> {
-        // A project may be gone with it.
-        self.mailbox.forget_projects();
-        let codes = self.codes.clone();
-        self.background.call(move |reader| codes.remove(reader, &removed)).await?;
-        self.conversations.forget_topics();
-        self.due.all();
-        let folder = self.recollections.clone();
-        let emptied = tokio::task::spawn_blocking(move || recollection_files::remove_all(&folder)).await;
-        if let Err(error) = emptied.map_err(|_| Panicked)? {
-            tracing::warn!(error = %with_causes(&error), "recollection files may still tell of what others took back");
-        }
-        Ok(())
     }
 }
 
@@ -256,25 +199,8 @@ fn seq_of(change: &PulledChange) -> i64 {
 #[cfg(test)]
 mod tests {
     use remembrancer_schema::{EpisodeUid, TurnUid};
-    use tokio::time::timeout;
 
     use super::*;
-    use crate::share::sharing::tests::{Here, MOMENT, PATIENCE, no_model};
-
-    #[tokio::test]
-    async fn what_is_to_be_cleaned_up_now_is_told_to_who_does_that() {
-        let here = Here::new(no_model()).await;
-        for unscrubbed in [false, true] {
-            let applied = Applied {
-                unscrubbed,
-                ..Applied::default()
-            };
-            here.sharing.follow(applied, None).await.unwrap();
-            let patience = if unscrubbed { PATIENCE } else { MOMENT };
-            let told = timeout(patience, here.sharing.progress.forgetting_unfinished.notified()).await;
-            assert_eq!(told.is_ok(), unscrubbed);
-        }
-    }
 
     fn withdrawn(seq: i64) -> Incoming {
         Incoming::Change(PulledChange::Withdrawn {

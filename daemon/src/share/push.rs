@@ -2,7 +2,7 @@
 //! before a page leaves, and again once the server has committed it, so that every break is repeated and none is lost. A row that the
 //! server does not take for what it holds is found by halves and set aside, so that it holds up no other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use remembrancer_schema::{EpisodeUid, OwnEpisode, ToPush};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::{Client, IsolationLevel};
 
-use super::connection::{ANSWER, answered};
+use super::connection::ANSWER;
 use super::error::ShareError;
 use super::sharing::Team;
 use super::wire_rows::{COLUMNS, Outgoing, get, size};
@@ -97,15 +97,6 @@ impl Sharing {
             self.left(gone).await?;
         }
         Ok(None)
-    }
-
-    /// Which models the server takes vectors of.
-    ///
-    /// # Errors
-    /// [`ShareError`].
-    pub(super) async fn models(client: &Client) -> Result<BTreeSet<String>, ShareError> {
-        let rows = answered(client.query(server::MODELS, &[])).await?;
-        rows.iter().map(|row| get(row, "name")).collect()
     }
 }
 

@@ -13,16 +13,15 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::{Row, Statement};
 
-use super::backoff::Backoff;
+use super::backoff::{Backoff, random_chance};
 use super::connection::{News, Session, answered, connect_and_hear};
 use super::desk::{Desk, Question};
 use super::error::ShareError;
-use super::sharing::{Team, random_chance};
+use super::sharing::Team;
 use super::wire_rows::{Incoming, Reading, get};
 use super::{Sharing, server};
 use crate::causes::with_causes;
 use crate::clock;
-use crate::embedder::ModelState;
 use crate::store::NoAnswer;
 use crate::threads::Panicked;
 
@@ -130,11 +129,7 @@ impl Sharing {
             answer,
             ..
         } = question;
-        let model = match self.embedder.state() {
-            ModelState::Ready(model) => Some((model.model_id().to_owned(), model.dimension())),
-            ModelState::Loading | ModelState::Failed(_) => None,
-        };
-        let model = model.filter(|(name, _)| team.models.contains(name));
+        let model = self.model().filter(|(name, _)| team.models.contains(name));
         let embedding = embedding.filter(|_| model.is_some());
         // A sealed team's server holds no words, and is told none.
         let terms = Some(terms).filter(|terms| team.sealing.is_none() && !terms.is_empty());
@@ -208,7 +203,7 @@ impl Sharing {
     /// Brings what memory and files hold in step with what searches brought.
     pub(super) async fn follow_found(&self, mut adopted: mpsc::Receiver<Applied>) {
         while let Some(applied) = adopted.recv().await {
-            let model = self.model();
+            let model = self.model().map(|(name, _)| name);
             if let Err(error) = self.follow(applied, model.as_deref()).await {
                 tracing::warn!(error = %with_causes(&error), "what the shared store found is recalled by words until the next start");
             }

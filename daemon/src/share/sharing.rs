@@ -14,9 +14,10 @@ use tokio::time::sleep;
 use tokio_postgres::Client;
 use tokio_util::sync::CancellationToken;
 
-use super::backoff::{Backoff, chance};
+use super::backoff::{Backoff, random_chance};
 use super::connection::{News, answered, connect_and_hear};
 use super::error::{ANOTHERS_MACHINE, ShareError};
+use super::hello::Hello;
 use super::seal::TeamKey;
 use super::settings::Unusable;
 use super::wire_rows::{Sealing, get};
@@ -38,8 +39,6 @@ const LOOKS: Looks = Looks {
 const REFUSED: Duration = Duration::from_mins(5);
 /// Between two looks at the server, however many news it has.
 const NEWS: Duration = Duration::from_millis(250);
-/// How long a step waits while transcripts are to be read.
-const BUSY: Duration = Duration::from_secs(2);
 /// Between two looks at which models the server knows, and at whether it was put back, where it tells nothing.
 const RENEWAL: Duration = Duration::from_mins(5);
 /// What searches brought and is not followed yet, so many times at most.
@@ -65,22 +64,8 @@ pub(super) struct Team {
     pub(super) sealing: Option<Sealing>,
     /// The models of which the server takes vectors.
     pub(super) models: BTreeSet<String>,
-    /// Which of its lives it is in.
+    /// The epoch that it is of.
     pub(super) epoch: String,
-}
-
-/// What the server says of itself and of who asks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Hello {
-    server_version: i32,
-    oldest_client: i32,
-    team: i32,
-    member: i32,
-    login: String,
-    is_sealed: bool,
-    key_check: Option<Vec<u8>>,
-    /// The last change of the team.
-    head: i64,
 }
 
 impl Sharing {
@@ -97,7 +82,7 @@ impl Sharing {
         // Before that it is not known which vectors to ask for.
         self.embedder.loaded().await;
         let (adopted, to_follow) = mpsc::channel(FOUND);
-        tokio::join!(self.sessions(&adopted), self.follow_found(to_follow));
+        tokio::join!(self.sessions(&adopted), self.follow_found(to_follow), self.follow_removals());
     }
 
     /// Calls the server again and again. What prompts have searched goes to `adopted` once it is stored.
@@ -175,8 +160,8 @@ impl Sharing {
         let team = Team {
             id: hello.team,
             machine,
-            sealing: sealing(&hello, &self.settings.team, key)?,
-            models: Self::models(&client).await?,
+            sealing: hello.sealing(&self.settings.team, key)?,
+            models: models(&client).await?,
             epoch: epoch(&client, hello.team).await?,
         };
         self.catch_up(&hello, team.epoch.clone()).await?;
@@ -208,7 +193,7 @@ impl Sharing {
             if self.is_another(epoch.clone()).await? {
                 self.begin_again().await?;
             }
-            let models = Self::models(client).await?;
+            let models = models(client).await?;
             team.send_replace(Arc::new(Team {
                 id: before.id,
                 machine: before.machine,
@@ -259,7 +244,7 @@ impl Sharing {
         Ok(self.writer.call(move |writer| writer.note_epoch(&epoch)).await??)
     }
 
-    /// Sends and takes, for as long as what is known of the server's models and of its life is new enough.
+    /// Sends and takes, for as long as what is known of the server's models and of its epoch is new enough.
     async fn share(&self, client: &mut Client, team: &Arc<Team>, news: &News) -> Result<(), ShareError> {
         let began = monotonic_ns();
         // Contents may have been passed over before.
@@ -381,30 +366,13 @@ impl Sharing {
             }
             row => row.map_err(ShareError::of_hello)?,
         };
-        let hello = Hello {
-            server_version: get(&row, "server_version")?,
-            oldest_client: get(&row, "oldest_client")?,
-            team: get(&row, "team_id")?,
-            member: get(&row, "member_id")?,
-            login: get(&row, "member_login")?,
-            is_sealed: get(&row, "sealed")?,
-            key_check: get(&row, "key_check")?,
-            head: get(&row, "head")?,
-        };
-        hello.fits().map(|()| hello)
+        Hello::of(&row)
     }
 
-    /// A while in which transcripts are read first.
-    pub(super) async fn wait_for_ingest(&self) {
-        if self.progress.counts().waiting_files > 0 {
-            sleep(BUSY).await;
-        }
-    }
-
-    /// The model whose vectors are current.
-    pub(super) fn model(&self) -> Option<String> {
+    /// The model whose vectors are current, and their dimension.
+    pub(super) fn model(&self) -> Option<(String, usize)> {
         match self.embedder.state() {
-            ModelState::Ready(model) => Some(model.model_id().to_owned()),
+            ModelState::Ready(model) => Some((model.model_id().to_owned(), model.dimension())),
             ModelState::Loading | ModelState::Failed(_) => None,
         }
     }
@@ -412,7 +380,7 @@ impl Sharing {
     /// Notes whether the model's vectors are taken there. Where they are for the first time, what was sent without its vector is sent
     /// with it. Without a model what was noted stays.
     async fn tell_of_model(&self, team: &Team) -> Result<(), ShareError> {
-        let Some(model) = self.model() else { return Ok(()) };
+        let Some((model, _)) = self.model() else { return Ok(()) };
         let is_known = team.models.contains(&model);
         let is_news = is_known && self.shared.unknown_model().as_ref() == Some(&model);
         let unknown = (!is_known).then_some(model);
@@ -429,54 +397,23 @@ impl Sharing {
     }
 }
 
-impl Hello {
-    /// Whether this version and the server's understand each other.
-    fn fits(&self) -> Result<(), ShareError> {
-        let (theirs, ours) = (self.server_version, server::CLIENT_VERSION);
-        if theirs < server::OLDEST_SERVER {
-            return Err(ShareError::Refused(format!(
-                "the shared store is of version {theirs}, and this program needs {} or newer: who keeps it runs `remembrancer share init` of this version",
-                server::OLDEST_SERVER
-            )));
-        }
-        if self.oldest_client > ours {
-            return Err(ShareError::Refused(format!(
-                "the shared store takes programs of version {} and newer, and this one is of {ours}: update it",
-                self.oldest_client
-            )));
-        }
-        Ok(())
-    }
-}
-
-/// Which of its lives the server is in, and the team of that number: another one after the server was put back from a backup, or the team
-/// was made again under its name.
+/// The epoch of the server and the team of that number: another one after the server was put back from a backup, or the team was made again
+/// under its name.
 async fn epoch(client: &Client, team: i32) -> Result<String, ShareError> {
     let row = answered(client.query_one(server::SHARED_EPOCH, &[])).await?;
     let value: String = get(&row, "value")?;
-    Ok(life(&value, team))
+    Ok(epoch_of(&value, team))
 }
 
-/// What is noted of a life of the server's and of the team in it: numbers of teams are given once.
-fn life(server: &str, team: i32) -> String {
+/// What is noted of an epoch of the server's and of the team in it: numbers of teams are given once.
+fn epoch_of(server: &str, team: i32) -> String {
     format!("{server} {team}")
 }
 
-/// How texts are sealed, by what the team says of itself and the key that the settings name.
-fn sealing(hello: &Hello, team: &str, key: Option<TeamKey>) -> Result<Option<Sealing>, ShareError> {
-    let refused = |why: &str| Err(ShareError::Refused(format!("the team {team} {why}")));
-    match (hello.is_sealed, key) {
-        (false, None) => Ok(None),
-        (false, Some(_)) => refused("has no key, and share.key_file names one: take it out, or name another team"),
-        (true, None) => refused("has a key: name its file by share.key_file, as its admin gave it to you"),
-        (true, Some(key)) => {
-            if hello.key_check.as_deref() != Some(&key.check()[..]) {
-                return refused("has another key than that of share.key_file: ask its admin for the one it has");
-            }
-            let team = team.to_owned();
-            Ok(Some(Sealing { team, key }))
-        }
-    }
+/// Which models the server takes vectors of.
+async fn models(client: &Client) -> Result<BTreeSet<String>, ShareError> {
+    let rows = answered(client.query(server::MODELS, &[])).await?;
+    rows.iter().map(|row| get(row, "name")).collect()
 }
 
 /// How long ago an instant of the monotonic clock was.
@@ -490,13 +427,6 @@ fn new_machine() -> Result<[u8; 16], ShareError> {
     system::fill_randomly(&mut machine)
         .map_err(|error| ShareError::Settings(Unusable(format!("the system gives no random bytes: {error}"))))?;
     Ok(machine)
-}
-
-pub(super) fn random_chance() -> f64 {
-    let mut random = [0; 4];
-    // Without one every machine waits as long as the others.
-    system::fill_randomly(&mut random).ok();
-    chance(random)
 }
 
 #[cfg(test)]

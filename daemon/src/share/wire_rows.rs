@@ -60,9 +60,9 @@ const NO_FACETS: &str = "{}";
 
 /// The team's name and its key.
 #[derive(Debug, Clone)]
-pub(super) struct Sealing {
+pub(crate) struct Sealing {
     pub(super) team: String,
-    pub(super) key: TeamKey,
+    pub(crate) key: TeamKey,
 }
 
 /// An episode as it leaves.

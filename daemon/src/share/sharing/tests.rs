@@ -1,18 +1,20 @@
-use std::path::PathBuf;
-
 use remembrancer_processor::embed::{Embed, EmbedError, Embedding};
 use remembrancer_schema::{EpisodeUid, ProjectRef, PulledChange, PulledPage, ToldProject, TurnUid};
-use rstest::rstest;
 use tempfile::TempDir;
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::*;
 use crate::codes::SharedCodes;
 use crate::embedder::start_with;
+use crate::exclusions::Exclusions;
+use crate::instructions::Refresher;
 use crate::politeness::Politeness;
 use crate::progress::Progress;
+use crate::project::Folders;
 use crate::sample_rows::{batch, turn};
 use crate::share::Shared;
+use crate::share::hello::tests::hello;
 use crate::share::settings::tests::settings;
 use crate::store::Store;
 
@@ -45,19 +47,32 @@ impl Here {
         let store = Store::start(writer, &path, &progress).unwrap();
         let (embedder, _threads) = start_with(move || model, 1).unwrap();
         embedder.loaded().await;
+        let refresher = Refresher {
+            background: store.background.clone(),
+            embedder: embedder.clone(),
+            codes: SharedCodes::new(DIMENSION),
+            settings: Arc::default(),
+            exclusions: Exclusions::default(),
+            folders: Arc::new(Folders::new(None)),
+            progress: Arc::clone(&progress),
+            due: Arc::default(),
+            uid: rustix::process::getuid().as_raw(),
+            one_at_a_time: Arc::default(),
+        };
         let sharing = Sharing {
             settings: settings("postgres://ada@db/m"),
             shared: shared(),
             writer: store.writer,
             background: store.background,
             embedder,
-            codes: SharedCodes::new(DIMENSION),
+            codes: refresher.codes.clone(),
             conversations: Arc::default(),
-            due: Arc::default(),
+            refresher,
+            went: Notify::new(),
             mailbox: Arc::default(),
             progress,
             politeness: Politeness::new(1.0),
-            recollections: PathBuf::from("/nowhere"),
+            recollections: folder.path().join("recollections"),
         };
         sharing.prepare().await.unwrap();
         let here = Self {
@@ -213,9 +228,9 @@ async fn what_was_forgotten_is_cleaned_up_though_the_server_went_away_before_the
 }
 
 #[test]
-fn a_team_that_is_made_again_is_in_another_life_and_so_is_a_server_that_was_put_back() {
-    let lives = [life("one", 1), life("one", 2), life("two", 1)];
-    assert_eq!(lives.iter().collect::<BTreeSet<_>>().len(), 3);
+fn a_team_that_is_made_again_is_of_another_epoch_and_so_is_a_server_that_was_put_back() {
+    let epochs = [epoch_of("one", 1), epoch_of("one", 2), epoch_of("two", 1)];
+    assert_eq!(epochs.iter().collect::<BTreeSet<_>>().len(), 3);
 }
 
 #[tokio::test]
@@ -300,60 +315,6 @@ async fn what_is_refused_is_a_problem_until_all_goes_well() {
     here.sharing.went_well();
     assert!(!progress.is_failing(Part::Sharing));
     assert!(!shared.is_news(true) && shared.status_json()["last_contact"].is_string());
-}
-
-fn hello() -> Hello {
-    Hello {
-        server_version: server::SHARED_VERSION,
-        oldest_client: server::CLIENT_VERSION,
-        team: 1,
-        member: 1,
-        login: "ada".to_owned(),
-        is_sealed: false,
-        key_check: None,
-        head: 0,
-    }
-}
-
-#[rstest]
-#[case::the_same(server::SHARED_VERSION, server::CLIENT_VERSION, None)]
-#[case::newer(server::SHARED_VERSION + 9, server::CLIENT_VERSION, None)]
-#[case::too_old(server::OLDEST_SERVER - 1, server::CLIENT_VERSION, Some("share init"))]
-#[case::too_new(server::SHARED_VERSION + 9, server::CLIENT_VERSION + 1, Some("update it"))]
-fn versions_that_do_not_fit_are_refused(#[case] server_version: i32, #[case] oldest_client: i32, #[case] expected: Option<&str>) {
-    let hello = Hello {
-        server_version,
-        oldest_client,
-        ..hello()
-    };
-    match (hello.fits(), expected) {
-        (Ok(()), None) => {}
-        (Err(error), Some(expected)) => {
-            assert!(error.is_refusal() && error.to_string().contains(expected), "{error}");
-        }
-        (fits, expected) => panic!("{fits:?}, {expected:?}"),
-    }
-}
-
-#[test]
-fn a_key_has_to_be_the_team_s() {
-    let folder = tempfile::tempdir().unwrap();
-    let [ours, other] = ["ours", "other"].map(|name| TeamKey::generate(&folder.path().join(name)).unwrap());
-    let sealed = Hello {
-        is_sealed: true,
-        key_check: Some(ours.check().to_vec()),
-        ..hello()
-    };
-    assert!(sealing(&hello(), "acme", None).unwrap().is_none());
-    assert_eq!(sealing(&sealed, "acme", Some(ours.clone())).unwrap().unwrap().team, "acme");
-    for (hello, key, expected) in [
-        (hello(), Some(ours), "has no key"),
-        (sealed.clone(), None, "share.key_file"),
-        (sealed, Some(other), "another key"),
-    ] {
-        let error = sealing(&hello, "acme", key).unwrap_err();
-        assert!(error.is_refusal() && error.to_string().contains(expected), "{error}");
-    }
 }
 
 #[test]
