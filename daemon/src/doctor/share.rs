@@ -29,7 +29,7 @@ pub(crate) struct Connected {
     pub version: i32,
     /// Whether the team's texts are sealed.
     pub sealed: bool,
-    /// Whether the key of the settings is the team's; fine where the team has none.
+    /// Whether the key of the settings is the team's; fine where both have none.
     pub key: Result<(), Trouble>,
 }
 
@@ -38,8 +38,6 @@ pub(crate) struct Connected {
 pub(crate) struct Sharing {
     /// The team of the settings.
     pub team: String,
-    /// Whether the settings name a key.
-    pub has_key: bool,
     /// What the daemon or the store tell of it; null where nothing is known.
     pub status: Value,
     /// Patterns that name no project here.
@@ -62,7 +60,7 @@ impl Sharing {
                 let Connected { login, version, .. } = connected;
                 let found = format!("reached as {login} of the team {}, version {version}", self.team);
                 checks.push(Check::ok(SHARING, found));
-                checks.extend(self.key(connected));
+                checks.extend(key(connected));
             }
         }
         if self.status["paused"] == true && !is_left {
@@ -102,21 +100,13 @@ impl Sharing {
             Check::warning(SHARING, format!("the daemon does not reach it: {why}"), remedy)
         })
     }
+}
 
-    fn key(&self, connected: &Connected) -> Option<Check> {
-        match &connected.key {
-            Err(trouble) => Some(failed(trouble)),
-            Ok(()) if connected.sealed => Some(Check::ok(SHARING, "the team is sealed, and its key fits")),
-            Ok(()) if self.has_key => Some(Check::warning(
-                SHARING,
-                format!(
-                    "`share.key_file` names a key, and the team {} is not sealed: the server can read its texts",
-                    self.team
-                ),
-                "ask who set up the team, or take `share.key_file` out",
-            )),
-            Ok(()) => None,
-        }
+fn key(connected: &Connected) -> Option<Check> {
+    match &connected.key {
+        Err(trouble) => Some(failed(trouble)),
+        Ok(()) if connected.sealed => Some(Check::ok(SHARING, "the team is sealed, and its key fits")),
+        Ok(()) => None,
     }
 }
 
@@ -208,7 +198,6 @@ mod tests {
     fn sharing() -> Sharing {
         Sharing {
             team: "acme".to_owned(),
-            has_key: false,
             status: json!({"paused": false, "connection": {"needs_a_change": false}}),
             unmatched: Vec::new(),
             tried: Ok(Connected {
@@ -230,7 +219,6 @@ mod tests {
     #[case::paused(|it: &mut Sharing| it.status["paused"] = true.into(), Verdict::Warning, "paused")]
     #[case::sealed(|it: &mut Sharing| connected(it).sealed = true, Verdict::Ok, "its key fits")]
     #[case::another_key(|it: &mut Sharing| connected(it).key = Err(("not the key".to_owned(), Some("ask".to_owned()))), Verdict::Failed, "not the key")]
-    #[case::a_key_for_nothing(|it: &mut Sharing| it.has_key = true, Verdict::Warning, "is not sealed")]
     #[case::the_daemon_alone(|it: &mut Sharing| it.status["connection"] = json!({"needs_a_change": true, "last_error": {"why": "no member"}}), Verdict::Failed, "no member")]
     #[case::the_daemon_has_no_way(|it: &mut Sharing| it.status["connection"] = json!({"needs_a_change": false, "tried_again": "2026-01-01T00:05:00Z", "last_error": {"why": "no such family"}}), Verdict::Warning, "does not reach it: no such family")]
     #[case::an_error_of_the_past(|it: &mut Sharing| it.status["connection"] = json!({"needs_a_change": false, "tried_again": null, "last_error": {"why": "away"}}), Verdict::Ok, "reached as ada")]

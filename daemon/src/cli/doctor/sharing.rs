@@ -27,7 +27,6 @@ pub(super) fn checks(surroundings: &Surroundings, status: &Value, reader: Option
     let unmatched = reader.and_then(|reader| unmatched(reader, &settings.projects).ok());
     let sharing = Sharing {
         team: settings.team.clone(),
-        has_key: settings.key_file.is_some(),
         status,
         unmatched: unmatched.unwrap_or_default(),
         tried: tried(settings, surroundings).map_err(|error| trouble(&error)),
@@ -40,9 +39,9 @@ fn tried(settings: &ShareSettings, surroundings: &Surroundings) -> Result<Connec
     let member = Member::connect(&network, settings, surroundings)?;
     Ok(Connected {
         key: member.key(settings).map(drop).map_err(|error| trouble(&error)),
-        version: member.version,
-        sealed: member.sealed,
-        login: member.login,
+        version: member.hello.server_version,
+        sealed: member.hello.is_sealed,
+        login: member.hello.login,
     })
 }
 

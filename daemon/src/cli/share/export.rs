@@ -128,15 +128,15 @@ impl Export<'_> {
     fn page(&self, after: i64) -> Result<Vec<Row>, CliError> {
         // Of no machine, so that none is left out.
         let (nobody, no_model) = ([0_u8; 16].to_vec(), "");
-        let Member { client, team, .. } = self.member;
+        let Member { client, hello, .. } = self.member;
         self.network
-            .ask(client.query(PULL, &[team, &nobody, &after, &PAGE, &no_model, &true]))
+            .ask(client.query(PULL, &[&hello.team, &nobody, &after, &PAGE, &no_model, &true]))
     }
 
     fn episode(&self, row: &Row, out: &mut dyn Write, written: &mut Written) -> Result<(), Failed> {
         let read = |error| Failed::Read(said(error));
         let origin = origin(row).map_err(read)?;
-        if !self.whole_team && origin.member != self.member.id {
+        if !self.whole_team && origin.member != self.member.hello.member {
             return Ok(());
         }
         let mut episode = episode(row).map_err(Failed::Read)?;
@@ -152,7 +152,7 @@ impl Export<'_> {
         // Whoever shared it may have older rules.
         redact_stored(&mut episode);
         // One's own comes back by `import`; what others shared does not.
-        let is_own = origin.member == self.member.id;
+        let is_own = origin.member == self.member.hello.member;
         let shared_by = (!is_own).then(|| control::shared_by_json(&origin));
         let line = form::json_line(&episode, shared_by.as_ref());
         out.write_all(line.as_bytes()).map_err(Failed::Write)?;

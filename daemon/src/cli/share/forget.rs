@@ -57,8 +57,8 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
     };
     if !arguments.yes {
         let what = match &arguments.project {
-            Some(project) => format!("what {} shared of {project}", member.login),
-            None => format!("all that {} shared", member.login),
+            Some(project) => format!("what {} shared of {project}", member.hello.login),
+            None => format!("all that {} shared", member.hello.login),
         };
         let what = format!(
             "This takes {what} back from the team {}, whichever machine it came from. It stays in your memory on this machine.",
@@ -68,14 +68,14 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
     }
     let withdrawn = take_back(&network, &member, keys.as_deref(), arguments.json)?;
     if let Some(named) = named.filter(|named| withdrawn == 0 && !named.is_here) {
-        return Err(named.of_nothing(&member.login, &settings.team));
+        return Err(named.of_nothing(&member.hello.login, &settings.team));
     }
-    let done = json!({"withdrawn": withdrawn, "team": settings.team, "member": member.login, "project": arguments.project});
+    let done = json!({"withdrawn": withdrawn, "team": settings.team, "member": member.hello.login, "project": arguments.project});
     ask::print("share-forget", &done, arguments.json, |done| {
         say!(
             "Taken back: {} of {}, from the team {}.",
             counted(&done["withdrawn"], "episode", "episodes"),
-            member.login,
+            member.hello.login,
             settings.team
         );
         if withdrawn > 0 {
@@ -101,7 +101,7 @@ pub(super) fn take_back(network: &Network, member: &Member, keys: Option<&[Strin
     let step = || {
         network.ask(async {
             client
-                .query_one(WITHDRAW_ALL, &[&member.team, &machine, &keys, &STEP])
+                .query_one(WITHDRAW_ALL, &[&member.hello.team, &machine, &keys, &STEP])
                 .await?
                 .try_get::<_, i64>(0)
         })

@@ -125,7 +125,7 @@ impl TakenBack {
             Ok(())
         })?;
         Ok(Self {
-            login: Some(member.login),
+            login: Some(member.hello.login),
             withdrawn: Some(withdrawn),
             left_there,
         })

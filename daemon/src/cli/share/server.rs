@@ -3,9 +3,8 @@
 
 use std::cell::Cell;
 
-use remembrancer_schema::shared::{CLIENT_VERSION, HELLO, OLDEST_SERVER, Refusal};
+use remembrancer_schema::shared::{CLIENT_VERSION, HELLO, Refusal};
 use tokio::runtime::Runtime;
-use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 
 use crate::causes::with_causes;
@@ -13,7 +12,7 @@ use crate::cli::ask;
 use crate::cli::error::{CliError, Kind};
 use crate::cli::share::begun;
 use crate::cli::surroundings::Surroundings;
-use crate::share::{self, ANSWER, KeyFileError, Session, ShareError, ShareSettings, TeamKey};
+use crate::share::{self, ANSWER, Hello, KeyFileError, Session, ShareError, ShareSettings, TeamKey};
 
 /// Where a connection is waited for: the thread that drives it runs beside the command's own.
 pub(in crate::cli) struct Network(Option<Runtime>);
@@ -58,13 +57,8 @@ impl Drop for Network {
 /// A connection to one team, as one of its members.
 pub(in crate::cli) struct Member {
     pub(super) client: Session,
-    pub(in crate::cli) version: i32,
     pub(super) machine: [u8; 16],
-    pub(super) team: i32,
-    pub(super) id: i32,
-    pub(in crate::cli) login: String,
-    pub(in crate::cli) sealed: bool,
-    pub(super) key_check: Option<Vec<u8>>,
+    pub(in crate::cli) hello: Hello,
 }
 
 impl Member {
@@ -109,7 +103,7 @@ impl Member {
     /// Says hello on a connection.
     ///
     /// # Errors
-    /// What the server refuses.
+    /// What the server refuses; where its version and this one do not fit.
     async fn greet(client: Session, machine: [u8; 16], settings: &ShareSettings) -> Result<Self, (CliError, Refused)> {
         let (bytes, name) = (machine.as_slice(), share::machine_name(settings));
         let refused = Cell::new(Refused::Otherwise);
@@ -120,62 +114,26 @@ impl Member {
             told.inspect_err(|error| refused.set(Refused::of(error.code().map(SqlState::code))))
         };
         let row = in_time(asked).await.map_err(|error| (error, refused.get()))?;
-        Self::read(client, machine, &row).map_err(otherwise)
-    }
-
-    /// What the server said to the hello.
-    ///
-    /// # Errors
-    /// Where it is older than this program needs.
-    fn read(client: Session, machine: [u8; 16], row: &Row) -> Result<Self, CliError> {
-        let read = |client: Session| -> Result<Self, tokio_postgres::Error> {
-            Ok(Self {
-                client,
-                version: row.try_get("server_version")?,
-                machine,
-                team: row.try_get("team_id")?,
-                id: row.try_get("member_id")?,
-                login: row.try_get("member_login")?,
-                sealed: row.try_get("sealed")?,
-                key_check: row.try_get("key_check")?,
-            })
-        };
-        let member = read(client).map_err(said)?;
-        if member.version < OLDEST_SERVER {
-            let message = format!(
-                "the shared store is of version {}, and this program needs {OLDEST_SERVER} or later",
-                member.version
-            );
-            return Err(CliError::new(Kind::Failed, message).with_hint("have who runs the server run `remembrancer share init`"));
-        }
-        Ok(member)
+        let hello = Hello::of(&row).map_err(|error| otherwise(share_error(&error)))?;
+        Ok(Self { client, machine, hello })
     }
 
     /// The team's key, where the team is sealed.
     ///
     /// # Errors
-    /// Where the settings name none, it can't be read, or it is another team's.
+    /// Where what the settings name does not fit the team, or can't be read.
     pub(in crate::cli) fn key(&self, settings: &ShareSettings) -> Result<Option<TeamKey>, CliError> {
-        if !self.sealed {
-            return Ok(None);
-        }
-        let Some(file) = &settings.key_file else {
-            return Err(CliError::new(
-                Kind::Usage,
-                format!("the team {} is sealed, and the settings name no key", settings.team),
-            )
-            .with_hint("ask who set up the team for the key's file, and name it by `share.key_file`"));
-        };
-        let key = TeamKey::read(file).map_err(|error| key_error(&error))?;
-        if self.key_check.as_deref().is_some_and(|check| check != key.check()) {
-            return Err(CliError::new(
-                Kind::Usage,
-                format!("{} is not the key of the team {}", file.display(), settings.team),
-            )
-            .with_hint("ask who set up the team for the right file, and name it by `share.key_file`"));
-        }
-        Ok(Some(key))
+        key_of(&self.hello, settings)
     }
+}
+
+/// As [`Member::key`], of whom the server said this.
+fn key_of(hello: &Hello, settings: &ShareSettings) -> Result<Option<TeamKey>, CliError> {
+    let key = settings.key_file.as_deref().map(TeamKey::read).transpose();
+    let key = key.map_err(|error| key_error(&error))?;
+    let sealing = hello.sealing(&settings.team, key);
+    let sealing = sealing.map_err(|error| CliError::new(Kind::Usage, with_causes(&error)))?;
+    Ok(sealing.map(|sealing| sealing.key))
 }
 
 /// What a connection that is not made is refused for.
@@ -292,7 +250,55 @@ pub(super) fn said(error: tokio_postgres::Error) -> CliError {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use remembrancer_schema::shared::OLDEST_SERVER;
+
     use super::*;
+    use crate::share::{Address, PasswordSource, Server, TlsChoice};
+
+    #[test]
+    fn a_key_is_judged_as_the_daemon_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let [ours, other] = ["ours", "other"].map(|name| folder.path().join(name));
+        let key = TeamKey::generate(&ours).unwrap();
+        TeamKey::generate(&other).unwrap();
+        let judged = |check: Option<&TeamKey>, key_file: Option<&Path>| {
+            let hello = Hello {
+                server_version: OLDEST_SERVER,
+                oldest_client: CLIENT_VERSION,
+                team: 1,
+                member: 1,
+                login: "ada".to_owned(),
+                is_sealed: check.is_some(),
+                key_check: check.map(|key| key.check().to_vec()),
+                head: 0,
+            };
+            let settings = ShareSettings {
+                server: Server::At(Address::parse("postgres://ada@db/memory").unwrap()),
+                password: PasswordSource::None,
+                team: "acme".to_owned(),
+                projects: Vec::new(),
+                machine: None,
+                tls: TlsChoice::Verify,
+                ca_file: None,
+                key_file: key_file.map(Path::to_owned),
+                pull: true,
+                remote: false,
+            };
+            key_of(&hello, &settings)
+        };
+        assert!(judged(None, None).unwrap().is_none());
+        assert_eq!(judged(Some(&key), Some(&ours)).unwrap().unwrap().check(), key.check());
+        for (check, key_file, expected) in [
+            (None, Some(&*ours), "take it out"),
+            (Some(&key), None, "name its file by share.key_file"),
+            (Some(&key), Some(&*other), "ask its admin"),
+        ] {
+            let error = judged(check, key_file).unwrap_err();
+            assert!(error.kind() == Kind::Usage && error.message().contains(expected), "{error}");
+        }
+    }
 
     #[test]
     fn who_is_in_no_such_team_is_told_from_whom_something_else_keeps_out() {
