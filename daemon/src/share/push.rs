@@ -130,8 +130,9 @@ async fn transact(client: &mut Client, team: &Team, piece: &ToPush, rows: &[Outg
             refused: get(&row, "refused")?,
         };
     }
-    // What an exclusion hides here is taken back from wherever the member shared it; what went here, from this machine.
-    for (uids, everywhere) in [(&piece.withdraw, false), (&piece.hide, true)] {
+    // What an exclusion hides here, and what was shared under a former name, is taken back from wherever the member shared it; the rest, from
+    // this machine.
+    for (uids, everywhere) in [(&piece.withdraw, false), (&piece.withdraw_everywhere, true)] {
         if !uids.is_empty() {
             let uids: Vec<&[u8]> = uids.iter().map(|uid| &uid.0[..]).collect();
             transaction
@@ -169,7 +170,7 @@ fn pieces(page: ToPush, most: usize) -> Vec<ToPush> {
     pieces.push(current);
     let first = &mut pieces[0];
     first.entries.extend(changes.into_iter().map(|(uid, change)| (change, uid)));
-    (first.withdraw, first.hide, first.forget) = (page.withdraw, page.hide, page.forget);
+    (first.withdraw, first.withdraw_everywhere, first.forget) = (page.withdraw, page.withdraw_everywhere, page.forget);
     pieces.reverse();
     pieces
 }
@@ -188,7 +189,7 @@ fn halves(piece: &ToPush) -> Option<(ToPush, ToPush)> {
     let others = piece.entries.iter().filter(|(_, uid)| !is_of(&piece.live, uid));
     let others = ToPush {
         withdraw: piece.withdraw.clone(),
-        hide: piece.hide.clone(),
+        withdraw_everywhere: piece.withdraw_everywhere.clone(),
         forget: piece.forget.clone(),
         entries: others.copied().collect(),
         ..ToPush::default()
@@ -223,7 +224,7 @@ mod tests {
             live: [1, 2, 3].map(episode).into(),
             withdraw: vec![uid(4)],
             forget: vec![TurnUid([5; 16])],
-            hide: vec![uid(7)],
+            withdraw_everywhere: vec![uid(7)],
             entries: (1..=7).map(|number| (i64::from(number), uid(number))).collect(),
         }
     }
@@ -245,10 +246,14 @@ mod tests {
         let mut cut = pieces(page(), 1);
         let first = cut.pop().unwrap();
         assert_eq!(numbers(&first), (vec![1], vec![1, 4, 5, 6, 7]), "what leaves goes at once");
-        assert_eq!((first.withdraw.len(), first.hide.len(), first.forget.len()), (1, 1, 1));
+        assert_eq!(
+            (first.withdraw.len(), first.withdraw_everywhere.len(), first.forget.len()),
+            (1, 1, 1)
+        );
         let rest: Vec<_> = cut.iter().rev().map(numbers).collect();
         assert_eq!(rest, [(vec![2], vec![2]), (vec![3], vec![3])]);
-        let tells_of_live_alone = |piece: &ToPush| piece.withdraw.is_empty() && piece.hide.is_empty() && piece.forget.is_empty();
+        let tells_of_live_alone =
+            |piece: &ToPush| piece.withdraw.is_empty() && piece.withdraw_everywhere.is_empty() && piece.forget.is_empty();
         assert!(cut.iter().all(tells_of_live_alone));
     }
 
@@ -271,7 +276,7 @@ mod tests {
             (
                 numbers(&others),
                 others.withdraw.len(),
-                others.hide.len(),
+                others.withdraw_everywhere.len(),
                 others.forget.len()
             ),
             ((vec![], vec![4, 5, 6, 7]), 1, 1, 1)

@@ -201,7 +201,7 @@ fn next_to_push(db: &Connection, most: usize, only_removals: bool) -> rusqlite::
         } else if let Some(id) = live {
             next.live.push(own(db, id)?);
         } else if pushed == BY_FORMER_NAME || (pushed > 0 && kept_out) {
-            next.hide.push(uid);
+            next.withdraw_everywhere.push(uid);
         } else if pushed > 0 {
             next.withdraw.push(uid);
         }

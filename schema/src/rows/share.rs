@@ -188,8 +188,8 @@ pub struct ToPush {
     pub live: Vec<OwnEpisode>,
     /// Episodes to withdraw as far as it is this machine that shares them.
     pub withdraw: Vec<EpisodeUid>,
-    /// Episodes that are kept out here, to withdraw whichever of one's machines shares them.
-    pub hide: Vec<EpisodeUid>,
+    /// Episodes to withdraw whichever of one's machines shares them: kept out here, or shared under a former name.
+    pub withdraw_everywhere: Vec<EpisodeUid>,
     /// Turns to forget there.
     pub forget: Vec<TurnUid>,
     /// All entries that were looked at: those of the above, and those of which the shared store has nothing to know.
@@ -199,7 +199,7 @@ pub struct ToPush {
 impl ToPush {
     /// Whether the shared store has nothing to know of all of it. (There may be entries to be done with.)
     pub fn is_empty(&self) -> bool {
-        self.live.is_empty() && self.withdraw.is_empty() && self.hide.is_empty() && self.forget.is_empty()
+        self.live.is_empty() && self.withdraw.is_empty() && self.withdraw_everywhere.is_empty() && self.forget.is_empty()
     }
 }
 
@@ -210,7 +210,7 @@ pub struct SentPage {
     pub(crate) says_something: bool,
     pub(crate) entries: Vec<(i64, EpisodeUid)>,
     pub(crate) withdrawn: Vec<EpisodeUid>,
-    pub(crate) hidden: Vec<EpisodeUid>,
+    pub(crate) withdrawn_everywhere: Vec<EpisodeUid>,
     pub(crate) forgotten: Vec<TurnUid>,
 }
 

@@ -222,7 +222,7 @@ impl Writer {
             let stands: BTreeSet<EpisodeUid> = entries.iter().map(|(_, uid)| *uid).collect();
             page.live.retain(|own| stands.contains(&own.episode.uid));
             page.withdraw.retain(|uid| stands.contains(uid));
-            page.hide.retain(|uid| stands.contains(uid));
+            page.withdraw_everywhere.retain(|uid| stands.contains(uid));
             page.entries = entries;
             for own in &page.live {
                 let episode = &own.episode;
@@ -238,7 +238,7 @@ impl Writer {
                 says_something,
                 entries: page.entries.clone(),
                 withdrawn: page.withdraw.clone(),
-                hidden: page.hide.clone(),
+                withdrawn_everywhere: page.withdraw_everywhere.clone(),
                 forgotten: page.forget.clone(),
             })
         })
@@ -256,12 +256,12 @@ impl Writer {
             let mut gone = db.prepare_cached("UPDATE share_pushed SET state = 0 WHERE uid = :uid")?;
             for (change, uid) in &sent.entries {
                 let untouched = done.execute(named_params! {":change": change, ":uid": uid})? > 0;
-                if untouched && (sent.withdrawn.contains(uid) || sent.hidden.contains(uid)) {
+                if untouched && (sent.withdrawn.contains(uid) || sent.withdrawn_everywhere.contains(uid)) {
                     gone.execute(named_params! {":uid": uid})?;
                 }
             }
             sent.forgotten.iter().try_for_each(|turn| note_forgotten(db, *turn))?;
-            copies::remove_own_of(db, &sent.hidden)
+            copies::remove_own_of(db, &sent.withdrawn_everywhere)
         })
     }
 

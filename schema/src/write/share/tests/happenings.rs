@@ -66,7 +66,7 @@ fn what_was_to_leave_when_the_memory_was_put_back_leaves_still() {
     let applied = apply(&mut store, vec![live(4, from(ADA, 1), &lost)]);
     assert_eq!(changes(&applied), [0; 3]);
     assert_eq!(
-        drain(&mut store).hide,
+        drain(&mut store).withdraw_everywhere,
         [uid(2, 0)],
         "whatever it was called when it was shared"
     );

@@ -106,7 +106,7 @@ fn a_fact_that_was_never_shared_is_forgotten_without_a_word() {
     let told = |store: &mut Store| {
         let mut page = drain(store);
         page.forget.sort_unstable();
-        assert!(page.withdraw.is_empty() && page.hide.is_empty());
+        assert!(page.withdraw.is_empty() && page.withdraw_everywhere.is_empty());
         page.forget
     };
     assert_eq!(told(&mut store), expected);
@@ -160,7 +160,11 @@ fn what_is_read_row_by_row_still_knows_what_it_was_called() {
     share(&mut store, &["nothing"], 3);
     apply(&mut store, vec![live(1, from(ADA, 1), &lost)]);
     assert_eq!(origins(&store, "quokka"), [None], "it is no copy of another machine's");
-    assert_eq!(drain(&mut store).hide, [uid(1, 0)], "what it had shared is withdrawn");
+    assert_eq!(
+        drain(&mut store).withdraw_everywhere,
+        [uid(1, 0)],
+        "what it had shared is withdrawn"
+    );
 }
 
 #[test]

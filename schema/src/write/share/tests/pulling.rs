@@ -268,7 +268,7 @@ fn what_one_machine_keeps_out_leaves_the_shared_store_whichever_of_one_s_machine
     store.writer.exclude_path("/home/ada/app", NOW).expect("excludes");
     assert!(drain(&mut store).is_empty(), "it was never sent from here");
     apply(&mut store, vec![live(1, from(ADA, 7), &own)]);
-    assert_eq!(drain(&mut store).hide, [uid(1, 0)]);
+    assert_eq!(drain(&mut store).withdraw_everywhere, [uid(1, 0)]);
 }
 
 #[test]

@@ -114,9 +114,9 @@ fn what_leaves_is_withdrawn_where_it_may_have_been_pushed() {
             leave(&mut store);
             let page = drain(&mut store);
             let (everywhere, here) = if name == "excluded" {
-                (page.hide, page.withdraw)
+                (page.withdraw_everywhere, page.withdraw)
             } else {
-                (page.withdraw, page.hide)
+                (page.withdraw, page.withdraw_everywhere)
             };
             assert_eq!((everywhere, here.len(), page.live.len()), (vec![uid(1, 0)], 0, 0), "{name}");
             assert!(next(&store).entries.is_empty(), "{name}: once");

@@ -52,7 +52,7 @@ fn what_is_let_in_again_is_told_though_the_mark_of_its_leaving_comes_after() {
     store_turn(&mut store, 1, &["quokka"]);
     drain(&mut store);
     store.writer.exclude_path("/home/ada/app", NOW).expect("excludes");
-    assert_eq!(drain(&mut store).hide, [uid(1, 0)]);
+    assert_eq!(drain(&mut store).withdraw_everywhere, [uid(1, 0)]);
     store.writer.include_path("/home/ada/app").expect("includes");
     apply(&mut store, vec![taken_back(1, 1, 0)]);
     assert_eq!(pushed(&drain(&mut store)), [uid(1, 0)]);
@@ -97,14 +97,17 @@ fn what_was_withdrawn_from_a_team_is_withdrawn_again_once_that_is_named_again() 
     name_team(&mut store, FIRST, &["*"]);
     let told = drain(&mut store);
     assert_eq!(told.withdraw, [uid(1, 0)]);
-    assert!(told.hide.is_empty(), "what other machines of one's own share is theirs");
+    assert!(
+        told.withdraw_everywhere.is_empty(),
+        "what other machines of one's own share is theirs"
+    );
     assert_eq!(pushed(&told), sorted([uid(2, 0), uid(3, 0)]));
     // What it shared by another name is withdrawn whoever is said to share it.
     name_team(&mut store, SECOND, &["*"]);
     store.writer.renew_machine(machine(2)).expect("renames");
     store.writer.retire(&[turn_uid(2)], NOW).expect("retires");
     name_team(&mut store, FIRST, &["*"]);
-    assert_eq!(drain(&mut store).hide, [uid(2, 0)]);
+    assert_eq!(drain(&mut store).withdraw_everywhere, [uid(2, 0)]);
     assert_sound(&store);
 }
 
@@ -126,7 +129,7 @@ fn what_a_memory_that_was_put_back_has_lost_is_taken_back_from_a_team_that_was_l
     share(&mut store, &["*"], 3);
     let told = drain(&mut store);
     assert_eq!(pushed(&told), [uid(1, 0)]);
-    assert!(told.hide.is_empty() && told.withdraw.is_empty());
+    assert!(told.withdraw_everywhere.is_empty() && told.withdraw.is_empty());
     assert_eq!(apply(&mut store, vec![live(4, from(ADA, 1), &lost)]).stored.len(), 1);
     assert_eq!(origins(&store, "numbat"), [None], "it is one's own");
     assert_eq!(pushed(&drain(&mut store)), [uid(2, 0)]);

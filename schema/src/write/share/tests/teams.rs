@@ -103,7 +103,7 @@ fn a_copy_that_is_put_back_learns_of_teams_that_were_left_since() {
     assert_eq!(name_team(&mut store, SECOND, &["*"]).former, [former(FIRST, 1)]);
     let state = name_team(&mut store, FIRST, &["nothing"]);
     assert_eq!((state.pushed, state.former), (1, Vec::new()));
-    assert_eq!(drain(&mut store).hide, [uid(1, 0)]);
+    assert_eq!(drain(&mut store).withdraw_everywhere, [uid(1, 0)]);
 }
 
 #[test]

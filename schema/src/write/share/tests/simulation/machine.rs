@@ -421,7 +421,7 @@ impl Machine {
     /// Only what is kept out here is withdrawn wherever it is, or what it had shared under another name.
     pub(super) fn assert_allowed(&self, page: &ToPush) {
         let rows = self.rows();
-        for uid in &page.hide {
+        for uid in &page.withdraw_everywhere {
             let is_shown = rows
                 .get(uid)
                 .is_some_and(|row| row.shared_by.is_none() && !row.hidden && row.has_project && self.allows(row.turn));
@@ -435,7 +435,7 @@ impl Machine {
                 self.index
             );
             assert!(self.allows(row.turn), "machine {}: turn {}", self.index, row.turn);
-            assert!(!page.withdraw.contains(&own.episode.uid) && !page.hide.contains(&own.episode.uid));
+            assert!(!page.withdraw.contains(&own.episode.uid) && !page.withdraw_everywhere.contains(&own.episode.uid));
             let said = format!("{:?}", own.episode);
             assert!(!said.contains("/home/"), "{said}");
         }

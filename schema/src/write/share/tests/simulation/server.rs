@@ -67,7 +67,7 @@ impl Server {
         for uid in &page.withdraw {
             self.withdraw(member, machine, *uid, false);
         }
-        for uid in &page.hide {
+        for uid in &page.withdraw_everywhere {
             self.withdraw(member, machine, *uid, true);
         }
         for turn in &page.forget {
