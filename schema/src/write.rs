@@ -26,6 +26,7 @@ mod in_copies;
 mod index;
 mod ingest;
 mod instructions;
+mod known;
 mod log_key;
 mod projects;
 mod recollection;

@@ -6,7 +6,8 @@ use rusqlite::{Connection, named_params};
 use sha2::{Digest, Sha256};
 
 use super::ingest::session_id;
-use super::row::{self, NO_GENERATION, WholeEpisode, is_forgotten, is_own, is_retired};
+use super::known::{is_forgotten, is_own, is_retired};
+use super::row::{self, NO_GENERATION, WholeEpisode};
 use super::{Writer, embeddings, exclusion, index, projects, share, steer};
 use crate::error::{OpenError, QueryError};
 use crate::facts::FactsFile;

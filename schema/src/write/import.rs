@@ -9,7 +9,8 @@ use rusqlite::{Connection, named_params};
 use sha2::{Digest, Sha256};
 
 use super::ingest::session_id;
-use super::row::{self, NO_GENERATION, WholeEpisode, is_forgotten, is_own, is_retired, is_turn_own};
+use super::known::{is_forgotten, is_own, is_retired, is_turn_own};
+use super::row::{self, NO_GENERATION, WholeEpisode};
 use super::{Writer, embeddings, exclusion, index, projects, replay, share, steer};
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, ProjectId, SessionId, SourceId, TurnUid};

@@ -20,7 +20,7 @@ use sessions::Session;
 pub(super) use sessions::session_id;
 
 use super::exclusion::{covers, excluded_paths};
-use super::{Writer, embeddings, forget, index, projects, row, sources, steer};
+use super::{Writer, embeddings, forget, index, known, projects, sources, steer};
 use crate::error::QueryError;
 use crate::ids::{ProjectId, SessionId, SourceId, TurnUid};
 use crate::rows::{IngestBatch, IngestOutcome, NewEpisode, ProjectRef, SessionKey, ToldProject, TurnUpsert};
@@ -256,11 +256,11 @@ impl<'a, 't> Pass<'a, 't> {
     }
 
     fn is_retired(&self, turn: TurnUid) -> rusqlite::Result<bool> {
-        Ok(self.any_retired && row::is_retired(self.db, turn)?)
+        Ok(self.any_retired && known::is_retired(self.db, turn)?)
     }
 
     fn is_tombstone(&self, uid: [u8; 16]) -> rusqlite::Result<bool> {
-        Ok(self.any_tombstone && row::is_forgotten(self.db, TurnUid(uid))?)
+        Ok(self.any_tombstone && known::is_forgotten(self.db, TurnUid(uid))?)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use rusqlite::{Connection, named_params};
 
-use super::row::is_turn_pulled;
+use super::known::is_turn_pulled;
 use super::{Writer, empty_log, forget};
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, TurnUid};

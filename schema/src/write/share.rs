@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use super::Writer;
-use super::row::is_untold;
+use super::known::is_untold;
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, EpisodeUid, TurnUid};
 use crate::query::share::{allowed_projects, parse_globs, share_state};

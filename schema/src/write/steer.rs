@@ -4,7 +4,7 @@
 
 use rusqlite::{Connection, OptionalExtension, named_params};
 
-use super::row::is_forgotten;
+use super::known::is_forgotten;
 use super::{Writer, replay};
 use crate::error::QueryError;
 use crate::ids::TurnUid;

@@ -10,7 +10,8 @@ use rusqlite::{Connection, named_params};
 
 use super::super::forget::{self, Touched};
 use super::super::ingest::session_id;
-use super::super::row::{NO_GENERATION, PULLED, is_forgotten, is_passed, is_retired, is_untold};
+use super::super::known::{is_forgotten, is_passed, is_retired, is_untold};
+use super::super::row::{NO_GENERATION, PULLED};
 use super::super::{Writer, current_model, embeddings, exclusion, index, projects, replay, steer};
 use super::copies::{self, Home, Known};
 use super::enqueue_one;

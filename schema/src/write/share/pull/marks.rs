@@ -4,7 +4,7 @@
 use rusqlite::named_params;
 
 use super::super::super::forget;
-use super::super::super::row::is_forgotten;
+use super::super::super::known::is_forgotten;
 use super::super::{copies, enqueue_one, note_forgotten};
 use super::Applying;
 use crate::ids::{EpisodeUid, TurnUid};
