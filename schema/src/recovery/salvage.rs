@@ -40,7 +40,7 @@ pub(super) struct Found {
     /// What the rules said of boosted episodes, by id.
     by_rules: HashMap<i64, (i64, String)>,
     pause: Option<String>,
-    /// What the memory was called at a shared store, and turns that it is told nothing of.
+    /// What the memory was called at a shared store, and turns that one is told of only where it has them.
     machines: Vec<[u8; 16]>,
     untold: Vec<TurnUid>,
     /// What the shared stores of teams that were left may have: the team, the episode, its turn, its state.

@@ -1,6 +1,6 @@
 //! What a database that is put back, or made anew, takes over from the one in whose place it comes: what it was called at the shared
-//! store, what others forgot since, what is told to nobody, and what is at the shared stores of teams that were left. Out of one database,
-//! into another.
+//! store, what others forgot since, which turns it is told of only where it has them, and what is at the shared stores of teams that were
+//! left. Out of one database, into another.
 
 use rusqlite::{Connection, Row, named_params};
 
@@ -16,7 +16,7 @@ pub(crate) struct FormerSharing {
     pub(crate) machines: Vec<[u8; 16]>,
     /// Turns that other members forgot, and who.
     pub(crate) forgotten: Vec<(TurnUid, i32)>,
-    /// Turns of which the shared store is not to hear that they were forgotten.
+    /// Turns of which a shared store hears that they were forgotten only where it has them.
     pub(crate) untold: Vec<TurnUid>,
     /// Teams that were left, with what their shared stores may have of this memory, each in its state of `share_former`.
     pub(crate) left: Vec<(String, EpisodeUid, TurnUid, i64)>,
