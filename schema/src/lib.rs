@@ -76,6 +76,7 @@ pub use kept::{
     remove_copy, remove_half_written,
 };
 pub use parting::{PARTING, is_written_in_place, part_database, part_file};
+pub use query::share::may_be_told;
 pub use query::{Bm25Hits, EpisodeIds, FieldWeights, Reader, SHORTEST_PREFIX, Scope};
 pub use recovery::{Recovery, open_or_rebuild, set_aside_and_rebuild, set_aside_files};
 pub use redaction::{RedactionRules, RedactionState};

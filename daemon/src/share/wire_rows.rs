@@ -5,7 +5,7 @@
 use remembrancer_processor::ingest::{plausible_time, redact};
 use remembrancer_schema::{
     EpisodeUid, Facets, Importance, Origin, OwnEpisode, PulledChange, ShareOrigin, SharedEpisode, TurnUid, UnixMillis,
-    content_hash_of,
+    content_hash_of, may_be_told,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type};
@@ -38,9 +38,6 @@ pub(super) const COLUMNS: [Type; 22] = [
     Type::TEXT,
     Type::FLOAT4_ARRAY,
 ];
-
-/// The kinds of project keys that say the same on every machine: the others are folders.
-const KEYS_OF_ALL: [&str; 2] = ["url:", "root:"];
 
 /// Bytes that are taken of each text of others.
 const PROMPT: usize = 16 * 1024;
@@ -106,9 +103,7 @@ impl Outgoing {
         let mut episode = redacted(&own.episode);
         // Before the redaction both were of one form, and after it they still are.
         episode.facets.files = told_from(episode.facets.files, own.project_root.as_deref());
-        episode
-            .project_keys
-            .retain(|key| KEYS_OF_ALL.iter().any(|kind| key.starts_with(kind)));
+        episode.project_keys.retain(|key| may_be_told(key));
         // Of what leaves, and not of what is stored here: who compares the two would learn of what was left out.
         let own_hash = content_hash_of(&episode.prompt, &episode.answer, &episode.facets);
         let content_hash = sealing.map_or(own_hash, |sealing| sealing.key.hash(&own_hash));
@@ -500,7 +495,7 @@ impl Texts {
         } = self.facets;
         let keys = self.project_keys.into_iter();
         // A folder of another machine, or what holds everywhere, is nobody's to name here.
-        let keys = keys.filter(|key| key.len() <= KEY && KEYS_OF_ALL.iter().any(|kind| key.starts_with(kind)));
+        let keys = keys.filter(|key| key.len() <= KEY && may_be_told(key));
         Self {
             prompt: text(&self.prompt, PROMPT),
             answer: text(&self.answer, ANSWER),

@@ -19,8 +19,9 @@ use crate::write::parse_facets;
 mod allowed;
 mod projects;
 
+pub(crate) use allowed::allowed_projects;
 use allowed::may_be_shared;
-pub(crate) use allowed::{allowed_projects, may_be_told};
+pub use allowed::may_be_told;
 
 /// Entries of the outbox with what is true of each now: whether its turn is forgotten and that may be told (of what is not told as a rule,
 /// where the shared store may have it), what is to be seen of it, whether it is kept out, and whether the shared store may have it (1 under

@@ -14,7 +14,9 @@ pub(crate) fn own() -> OwnEpisode {
         episode: SharedEpisode {
             uid: EpisodeUid([1; 16]),
             turn_uid: TurnUid([2; 16]),
-            project_keys: vec!["url:github.com/acme/shop".to_owned(), "cwd:/home/ada/shop".to_owned()],
+            project_keys: ["url:github.com/acme/shop", "cwd:/home/ada/shop", "url:/home/ada/shop"]
+                .map(str::to_owned)
+                .to_vec(),
             project_name: "shop".to_owned(),
             agent: "claude-code".to_owned(),
             session: "5c2e".to_owned(),
@@ -251,6 +253,8 @@ fn what_comes_is_redacted_and_bounded() {
             "cwd:/home/me",
             "everywhere:",
             "git:/x/.git",
+            "url:/home/me",
+            "url:",
             "url:github.com/acme/shop",
             "root:1f0c",
         ]

@@ -32,8 +32,8 @@ pub(crate) fn matches(glob: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether a key may leave this machine.
-pub(crate) fn may_be_told(key: &str) -> bool {
+/// Whether the key of a project may leave this machine, and is taken from others: it says the same on every machine, and is no folder.
+pub fn may_be_told(key: &str) -> bool {
     TOLD.iter().any(|kind| {
         key.strip_prefix(kind)
             .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
