@@ -35,8 +35,6 @@ const BY_THIS_NAME: i64 = 1;
 const BY_FORMER_NAME: i64 = 2;
 /// Key in `_meta`: `1` from the first page that leaves something to clean up to the last.
 const CLEAN_UP_WAITS: &str = "share_clean_up_waits";
-/// How far the length of a vector may be from 1 to be taken as it is.
-const NEAR_ONE: f64 = 1e-3;
 
 impl Writer {
     /// Stores a page of what others shared, with the cursor. A page that was asked from another place than pulling has come to, or before
@@ -384,14 +382,13 @@ impl<'db> Applying<'db> {
             return Ok(());
         };
         let (hash, _) = copies::content(episode)?;
-        let vector = normalised(vector);
-        if by != model || hash != episode.content_hash || embeddings::defect(&vector, *dimension).is_some() {
+        if by != model || hash != episode.content_hash || embeddings::defect(vector, *dimension).is_some() {
             return Ok(());
         }
         let row = EmbeddedEpisode {
             id,
             content_hash: hash,
-            vector,
+            vector: vector.clone(),
         };
         if !is_embedded(self.db, id, model)? {
             embeddings::store(self.db, model, &row)?;
@@ -505,15 +502,6 @@ fn keys_of(from: &ShareOrigin, episode: &SharedEpisode) -> Vec<String> {
 /// The last name in a key.
 fn name_in(key: &str) -> &str {
     key.rsplit(['/', ':']).next().unwrap_or(key)
-}
-
-/// A vector of length 1.
-fn normalised(vector: &[f32]) -> Vec<f32> {
-    let length = vector.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
-    if length == 0.0 || !length.is_finite() || (length - 1.0).abs() < NEAR_ONE {
-        return vector.to_vec();
-    }
-    vector.iter().map(|value| (f64::from(*value) / length) as f32).collect()
 }
 
 fn is_embedded(db: &Connection, id: EpisodeId, model: &str) -> rusqlite::Result<bool> {
