@@ -41,8 +41,6 @@ pub(crate) use listing::{sessions, timeline};
 pub(crate) use looking::root_of;
 pub(crate) use recall::{Offline, in_scope};
 pub(crate) use search::{NOT_BY_MEANING, SearchSources, search, search_offline, to_embed};
-#[cfg(feature = "share")]
-pub(crate) use share::shared_by_json;
 pub(crate) use share::{leave_sharing, pause_sharing, refuse_unless_shared, share_status, shared_by};
 pub(crate) use show::{session, show};
 pub(crate) use stats::stats;

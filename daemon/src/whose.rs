@@ -2,7 +2,7 @@
 //! a reply tells it; a name that is harmless wherever it is shown goes out, and sentences of what becomes of others' words.
 
 use remembrancer_processor::recall::{cut, inline, member_named};
-use remembrancer_schema::SharedBy;
+use remembrancer_schema::{ShareOrigin, SharedBy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -74,6 +74,11 @@ pub(crate) fn named(logins: &[String]) -> String {
 /// What stands before the line of another member's episode; nothing before one's own.
 pub(crate) fn mark(other: Option<&str>) -> String {
     other.map_or_else(String::new, |login| format!("[shared by {login}] "))
+}
+
+/// Who shared an episode, and from which machine, as an export and a status tell it.
+pub(crate) fn shared_by_json(origin: &ShareOrigin) -> Value {
+    json!({"member": member_named(&origin.member_login), "machine": name_of(&origin.machine_name)})
 }
 
 /// Members with how many episodes each shared, as a reply tells it.

@@ -4,12 +4,11 @@
 use std::collections::HashMap;
 
 use remembrancer_hooks::hex;
-use remembrancer_processor::recall::member_named;
-use remembrancer_schema::{EpisodeId, FormerTeam, QueryError, Reader, ShareOrigin, ShareState, Writer};
+use remembrancer_schema::{EpisodeId, FormerTeam, QueryError, Reader, ShareState, Writer};
 use serde_json::{Value, json};
 
 use super::ControlError;
-use crate::whose::name_of;
+use crate::whose::{name_of, shared_by_json};
 
 /// How far sharing is, as far as the store knows; null where this memory is not shared.
 ///
@@ -55,11 +54,6 @@ fn state_json(state: &ShareState) -> Value {
 /// A team of before, and how much of this memory it still has.
 fn former_json(former: &FormerTeam) -> Value {
     json!({"store": former.team_key, "sent": former.pushed})
-}
-
-/// Who shared it, and from which machine.
-pub(crate) fn shared_by_json(origin: &ShareOrigin) -> Value {
-    json!({"member": member_named(&origin.member_login), "machine": name_of(&origin.machine_name)})
 }
 
 /// Who shared each of these episodes; those that are this machine's own are not among them.
@@ -108,6 +102,8 @@ pub(crate) fn leave_sharing(writer: &mut Writer) -> Result<Value, ControlError> 
 
 #[cfg(test)]
 mod tests {
+    use remembrancer_schema::ShareOrigin;
+
     use super::*;
 
     #[test]

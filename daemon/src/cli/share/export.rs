@@ -20,9 +20,9 @@ use crate::cli::export::form;
 use crate::cli::output::complain;
 use crate::cli::share::settings;
 use crate::cli::surroundings::Surroundings;
-use crate::control;
 use crate::plural::counted;
 use crate::share::{Opened, TeamKey};
+use crate::whose::shared_by_json;
 
 /// Rows asked for at a time.
 const PAGE: i32 = 200;
@@ -153,7 +153,7 @@ impl Export<'_> {
         redact_stored(&mut episode);
         // One's own comes back by `import`; what others shared does not.
         let is_own = origin.member == self.member.hello.member;
-        let shared_by = (!is_own).then(|| control::shared_by_json(&origin));
+        let shared_by = (!is_own).then(|| shared_by_json(&origin));
         let line = form::json_line(&episode, shared_by.as_ref());
         out.write_all(line.as_bytes()).map_err(Failed::Write)?;
         written.episodes += 1;
