@@ -3,6 +3,7 @@
 //! bounded, since whoever wrote them may be anybody with a login.
 
 use remembrancer_processor::ingest::{plausible_time, redact};
+use remembrancer_schema::shared::{KIND_END, KIND_FORGOTTEN, KIND_FURTHER, KIND_LIVE, KIND_WITHDRAWN};
 use remembrancer_schema::{
     EpisodeUid, Facets, Importance, Origin, OwnEpisode, PulledChange, ShareOrigin, SharedEpisode, TurnUid, UnixMillis,
     content_hash_of, may_be_told,
@@ -324,12 +325,12 @@ impl Reading {
     pub(super) fn row(&self, row: &Row) -> Result<Incoming, ShareError> {
         let seq: i64 = get(row, "seq")?;
         match get::<i16>(row, "kind")? {
-            0 => self.live(seq, row),
-            1 => {
+            KIND_LIVE => self.live(seq, row),
+            KIND_WITHDRAWN => {
                 let (uid, member) = (get::<&[u8]>(row, "uid")?, get(row, "member")?);
                 Ok(withdrawn(seq, uid, member, get(row, "machine")?))
             }
-            2 => {
+            KIND_FORGOTTEN => {
                 let (turn, member) = (get::<&[u8]>(row, "turn_uid")?, get(row, "member")?);
                 Ok(sixteen(turn).map_or(Incoming::NotTaken, |turn| {
                     Incoming::Change(PulledChange::Forgotten {
@@ -339,8 +340,8 @@ impl Reading {
                     })
                 }))
             }
-            3 => Ok(Incoming::End),
-            5 => Ok(Incoming::Further),
+            KIND_END => Ok(Incoming::End),
+            KIND_FURTHER => Ok(Incoming::Further),
             kind => Err(ShareError::Unread(format!("a change of kind {kind}"))),
         }
     }

@@ -12,7 +12,7 @@ macro_rules! change {
 /// The server's version. No parameters. Gives one row: `value int4`. SQLSTATE 3F000 or 42P01 where nothing was set up.
 pub const READ_VERSION: &str = "SELECT value::int4 AS value FROM remembrancer.meta WHERE key = 'version'";
 
-/// Which life the shared store is in: another one where it was put back from a copy ([`RESTORED`]). No parameters. Gives one row:
+/// The epoch of the shared store: another one where it was put back from a copy ([`RESTORED`]). No parameters. Gives one row:
 /// `value text`. To be read by who is a member.
 pub const SHARED_EPOCH: &str = "SELECT value FROM remembrancer.meta WHERE key = 'epoch'";
 
@@ -48,14 +48,25 @@ pub const WITHDRAW_ALL: &str = "SELECT remembrancer.withdraw_all($1::int4, $2::b
 /// row: `forgotten int8`, those that were not yet.
 pub const FORGET: &str = "SELECT remembrancer.forget($1::int4, $2::bytea, $3::bytea[]) AS forgotten";
 
+/// The `kind` of a row of [`PULL`] and [`SEARCH`] that is an episode that is there.
+pub const KIND_LIVE: i16 = 0;
+/// The `kind` of the mark of an episode that was taken back.
+pub const KIND_WITHDRAWN: i16 = 1;
+/// The `kind` of the mark of a turn that was forgotten.
+pub const KIND_FORGOTTEN: i16 = 2;
+/// The `kind` of the end of what there is.
+pub const KIND_END: i16 = 3;
+/// The `kind` of the end of what was looked at: there may be more.
+pub const KIND_FURTHER: i16 = 5;
+
 /// A page of changes after a number, by theirs. Parameters: team `int4`, machine `bytea` (whose own are left out), after `int8`, at most
 /// `int4` (1 to 1,000), model `text` whose vectors are wanted, or null, contents `bool` (false: what was withdrawn and forgotten alone).
-/// Gives `seq int8`, `kind int2` (0 live, 1 withdrawn, 2 a forgotten turn, 3 the end, 5 the end of what was looked at), `uid bytea`,
+/// Gives `seq int8`, `kind int2` ([`KIND_LIVE`] and those after it), `uid bytea`,
 /// `turn_uid bytea`, `member int4`, `member_login text`, `machine bytea`, `machine_name text`,
 /// `project_keys text[]`, `project_name`, `agent`, `session`, `origin int2`, `turn int4`, `part int4`, `importance int2`,
 /// `importance_rule`, `created_at int8`, `updated_at int8`, `git_branch`, `prompt`, `answer`, `facets`, `content_hash bytea`,
-/// `sealed bytea`, `embedding float4[]`, `head int8`; null where a kind has none. A page without a row of kind 3 has more after it, or
-/// may have: ask from its last `seq` on. The row of kind 3 has the `seq` that the team has come to, from which the next page goes on.
+/// `sealed bytea`, `embedding float4[]`, `head int8`; null where a kind has none. A page without a row of [`KIND_END`] has more after
+/// it, or may have: ask from its last `seq` on. That row has the `seq` that the team has come to, from which the next page goes on.
 pub const PULL: &str = concat!(
     "SELECT ",
     change!(),
@@ -63,7 +74,7 @@ pub const PULL: &str = concat!(
 );
 
 /// The best of all that the team shares. Parameters: team `int4`, terms `text[]` (at most 64) or null, vector `float4[]` or null, its
-/// model `text` or null, at most `int4` (1 to 200) of each of the two. Gives the columns of [`PULL`], all of kind 0, then
+/// model `text` or null, at most `int4` (1 to 200) of each of the two. Gives the columns of [`PULL`], all of [`KIND_LIVE`], then
 /// `words_rank int4` and `meaning_rank int4`, from 1, null where that search did not find it.
 pub const SEARCH: &str = concat!(
     "SELECT ",

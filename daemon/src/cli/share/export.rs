@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use remembrancer_processor::ingest::redact_stored;
-use remembrancer_schema::shared::PULL;
+use remembrancer_schema::shared::{KIND_END, KIND_LIVE, PULL};
 use remembrancer_schema::{
     EpisodeId, EpisodeText, EpisodeUid, Importance, Origin, ShareOrigin, Steered, StoredEpisode, TurnUid, UnixMillis,
 };
@@ -26,9 +26,6 @@ use crate::whose::shared_by_json;
 
 /// Rows asked for at a time.
 const PAGE: i32 = 200;
-/// The kinds of rows: an episode that is there, and the end of what there is.
-const LIVE: i16 = 0;
-const END: i16 = 3;
 
 /// What holds of it.
 const NOTES: &str = "Each line is as `remembrancer export` writes it, with `shared_by` where others shared it; what the shared store does not know \
@@ -113,8 +110,8 @@ impl Export<'_> {
             for row in &rows {
                 after = row.try_get("seq").map_err(read)?;
                 match row.try_get::<_, i16>("kind").map_err(read)? {
-                    LIVE => self.episode(row, out, &mut written)?,
-                    END => return Ok(written),
+                    KIND_LIVE => self.episode(row, out, &mut written)?,
+                    KIND_END => return Ok(written),
                     // Nothing is left of what was taken back or forgotten.
                     _ => {}
                 }
