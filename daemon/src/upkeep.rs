@@ -1,5 +1,6 @@
 //! What the daemon does for its store beside all else: an index of an older text analysis is brought up to date, a damaged
-//! one is made anew, what a `forget` left undone is ended, the log is folded into the database, and recollection files are kept few.
+//! one is made anew, what a `forget` left undone is ended, the clean-up after what others forgot is done, the log is folded into the
+//! database, and recollection files are kept few.
 
 use std::path::PathBuf;
 use std::pin::pin;
