@@ -9,8 +9,8 @@
 //! the `desk`, and `remote` has it searched; `state` is what `status` tells.
 
 #[cfg_attr(
-    not(any(test, feature = "share")),
-    expect(dead_code, reason = "the server is called by the feature `share` alone")
+    not(feature = "share"),
+    allow(dead_code, reason = "the server is called by the feature `share` alone")
 )]
 mod address;
 #[cfg(feature = "share")]
@@ -18,8 +18,8 @@ mod backoff;
 #[cfg(feature = "share")]
 mod connection;
 #[cfg_attr(
-    not(any(test, feature = "share")),
-    expect(dead_code, reason = "the server is called by the feature `share` alone")
+    not(feature = "share"),
+    allow(dead_code, reason = "the server is called by the feature `share` alone")
 )]
 mod desk;
 #[cfg(feature = "share")]
@@ -37,25 +37,25 @@ mod remote;
 #[cfg(feature = "share")]
 mod seal;
 #[cfg_attr(
-    not(any(test, feature = "share")),
-    expect(dead_code, reason = "the server is called by the feature `share` alone")
+    not(feature = "share"),
+    allow(dead_code, reason = "the server is called by the feature `share` alone")
 )]
 mod secret;
 #[cfg_attr(
-    not(any(test, feature = "share")),
-    expect(dead_code, reason = "the server is called by the feature `share` alone")
+    not(feature = "share"),
+    allow(dead_code, reason = "the server is called by the feature `share` alone")
 )]
 mod service_file;
 #[cfg_attr(
-    not(any(test, feature = "share")),
-    expect(dead_code, reason = "the server is called by the feature `share` alone")
+    not(feature = "share"),
+    allow(dead_code, reason = "the server is called by the feature `share` alone")
 )]
 mod settings;
 #[cfg(feature = "share")]
 mod sharing;
 #[cfg_attr(
-    not(any(test, feature = "share")),
-    expect(dead_code, reason = "the server is called by the feature `share` alone")
+    not(feature = "share"),
+    allow(dead_code, reason = "the server is called by the feature `share` alone")
 )]
 mod state;
 #[cfg(feature = "share")]

@@ -203,6 +203,7 @@ fn forget_here(surroundings: &Surroundings, target: &ForgetTarget) -> Result<Val
 ///
 /// # Errors
 /// Where this memory is not shared; what the daemon or the store says.
+#[cfg(feature = "share")]
 pub(crate) fn pause_sharing(surroundings: &Surroundings, paused: bool) -> Result<Value, CliError> {
     let request = if paused {
         Request::PauseSharing
