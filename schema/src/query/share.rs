@@ -210,10 +210,12 @@ fn next_to_push(db: &Connection, most: usize, only_removals: bool) -> rusqlite::
     Ok(next)
 }
 
-/// The globs of what may be shared; `None` where nothing is shared.
-fn globs(db: &Connection) -> rusqlite::Result<Option<Vec<String>>> {
+/// The globs of what may be shared: none after this memory has left; `None` where nothing is shared.
+pub(crate) fn globs(db: &Connection) -> rusqlite::Result<Option<Vec<String>>> {
     let allowed: Option<String> = db
-        .prepare_cached("SELECT allowed FROM share_target WHERE active = 1")?
+        .prepare_cached(
+            "SELECT iif(EXISTS (SELECT 1 FROM share_server WHERE has_left = 1), '[]', allowed) FROM share_target WHERE active = 1",
+        )?
         .query_row([], |row| row.get(0))
         .optional()?;
     allowed.as_deref().map(parse_globs).transpose()

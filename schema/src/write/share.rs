@@ -13,7 +13,7 @@ use super::Writer;
 use super::known::is_untold;
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, EpisodeUid, TurnUid};
-use crate::query::share::{allowed_projects, parse_globs, share_state};
+use crate::query::share::{allowed_projects, globs, share_state};
 use crate::rows::{SentPage, ShareSetup, ShareState, ToPush};
 
 mod adopt;
@@ -57,7 +57,7 @@ impl Writer {
     }
 
     /// Has contents rest, both ways, or go on; what is withdrawn and forgotten travels all the same. What others shared meanwhile is
-    /// asked for once it goes on.
+    /// asked for once it goes on; where this memory had left, all that it may share is told again.
     ///
     /// # Errors
     /// What SQLite reports.
@@ -69,8 +69,9 @@ impl Writer {
         };
         self.within("pause sharing", |db| {
             db.execute(sql, [])?;
-            if !paused {
-                db.execute("UPDATE share_server SET has_left = 0 WHERE has_left = 1", [])?;
+            if !paused && db.execute("UPDATE share_server SET has_left = 0 WHERE has_left = 1", [])? > 0 {
+                // It was taken back.
+                enqueue(db)?;
             }
             Ok(())
         })
@@ -170,10 +171,9 @@ impl Writer {
         })
     }
 
-    /// Leaves what is shared: contents rest both ways, as in a pause, and what others shared goes. Gives the episodes that went. What this
-    /// memory shared stays there, and known here, so that what is withdrawn and forgotten travels on. It is known that it was left
-    /// ([`ShareState::has_left`]) until it goes on from the pause ([`Writer::pause_sharing`]), which takes all of it again, or shares with
-    /// another team.
+    /// Leaves what is shared: contents rest both ways, as in a pause, what others shared goes, and what this memory shared waits to be
+    /// withdrawn. Gives the episodes that went. It is known that it was left ([`ShareState::has_left`]), and nothing is allowed, until it
+    /// goes on from the pause ([`Writer::pause_sharing`]), or shares with another team.
     ///
     /// # Errors
     /// What SQLite reports.
@@ -185,6 +185,7 @@ impl Writer {
                  ON CONFLICT (id) DO UPDATE SET has_left = 1",
                 [],
             )?;
+            enqueue(db)?;
             copies::remove_all(db)
         })
     }
@@ -392,10 +393,10 @@ pub(super) fn pull_again(db: &Connection) -> rusqlite::Result<()> {
 /// Fills the outbox with all that may have to be told: what was forgotten, what the shared store may have, what is allowed, the newest
 /// first. What is to leave is urgent, and what was urgent stays so.
 fn enqueue(db: &Connection) -> rusqlite::Result<()> {
-    let Some(target) = target(db)?.filter(|target| target.active) else {
+    let Some(globs) = globs(db)? else {
         return Ok(());
     };
-    let projects = allowed_projects(db, &parse_globs(&target.allowed)?)?;
+    let projects = allowed_projects(db, &globs)?;
     let last = last_change(db)?;
     // What is not told as a rule is told where it was shared: the shared store has it.
     db.execute(

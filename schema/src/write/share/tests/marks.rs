@@ -98,7 +98,9 @@ fn who_leaves_keeps_nothing_of_others_and_takes_it_again_once_it_goes_on() {
     let state = store.reader().share_state().expect("reads").expect("shares");
     assert_eq!((state.paused, state.pushed, state.pulled), (true, 2, 0));
     assert!(state.has_left);
-    store.writer.retire(&[turn_uid(1)], NOW).expect("retires");
+    // What is new, or becomes other, is told to nobody.
+    store_turn(&mut store, 3, &["potoroo"]);
+    store_turn(&mut store, 1, &["quokka, and more"]);
     forget_turn(&mut store, 2);
     let mut leaves = store.reader().next_to_push(10, true).expect("reads");
     let sent = store.writer.pushing(&mut leaves).expect("notes");
@@ -106,8 +108,11 @@ fn who_leaves_keeps_nothing_of_others_and_takes_it_again_once_it_goes_on() {
     assert_eq!(
         (leaves.withdraw, leaves.forget),
         (vec![uid(1, 0)], vec![turn_uid(2)]),
-        "what leaves travels on"
+        "what it shared is withdrawn, of this machine"
     );
+    let state = store.reader().share_state().expect("reads").expect("shares");
+    assert_eq!(state.pushed, 0);
+    assert!(store.reader().next_to_push(10, true).expect("reads").is_empty());
     let meanwhile = apply(&mut store, vec![live(2, from(BOB, 9), &bob[1])]);
     assert_eq!((changes(&meanwhile), meanwhile.cursor), ([0; 3], 2));
     store.writer.pause_sharing(false).expect("goes on");
@@ -119,6 +124,7 @@ fn who_leaves_keeps_nothing_of_others_and_takes_it_again_once_it_goes_on() {
         vec![live(1, from(BOB, 9), &bob[0]), live(2, from(BOB, 9), &bob[1])],
     );
     assert_eq!(again.stored.len(), 2);
+    assert_eq!(pushed(&drain(&mut store)), sorted([uid(1, 0), uid(3, 0)]), "and shares again");
 }
 
 #[test]

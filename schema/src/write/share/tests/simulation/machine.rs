@@ -71,6 +71,8 @@ pub(super) struct Machine {
     writer: Option<Writer>,
     globs: usize,
     paused: bool,
+    /// Whether it has left what is shared.
+    left: bool,
     /// How far each transcript has come, and up to where it was stored.
     transcripts: BTreeMap<u8, u8>,
     told: BTreeMap<u8, u8>,
@@ -95,6 +97,7 @@ impl Machine {
             writer: None,
             globs,
             paused: false,
+            left: false,
             transcripts: BTreeMap::new(),
             told: BTreeMap::new(),
             kept_out: BTreeSet::new(),
@@ -113,7 +116,7 @@ impl Machine {
         writer
             .note_member(self.member, &format!("member-{}", self.member))
             .expect("notes");
-        (self.name, self.paused) = (state.machine, state.paused);
+        (self.name, self.paused, self.left) = (state.machine, state.paused, state.has_left);
         self.writer = Some(writer);
     }
 
@@ -129,7 +132,7 @@ impl Machine {
         self.team = team;
         let (setup, name, member) = (self.setup(), self.name, self.member);
         let state = self.writer().set_sharing(Some(&setup), name).expect("sets");
-        self.paused = state.paused;
+        (self.paused, self.left) = (state.paused, state.has_left);
         self.writer().note_member(member, &format!("member-{member}")).expect("notes");
         format!("is set to team {team}")
     }
@@ -289,13 +292,14 @@ impl Machine {
     pub(super) fn pause(&mut self, paused: bool) -> String {
         self.writer().pause_sharing(paused).expect("pauses");
         self.paused = paused;
+        self.left &= paused;
         format!("paused: {paused}")
     }
 
     /// Leaves what is shared, until it is paused no more.
     pub(super) fn leave(&mut self) -> String {
         let gone = self.writer().leave_sharing().expect("leaves");
-        self.paused = true;
+        (self.paused, self.left) = (true, true);
         format!("left what is shared, and {} copies", gone.len())
     }
 
@@ -414,7 +418,7 @@ impl Machine {
 
     /// Whether turn `number` may leave it.
     pub(super) fn allows(&self, number: u8) -> bool {
-        GLOBS[self.globs].1[usize::from(number) % PROJECTS]
+        !self.left && GLOBS[self.globs].1[usize::from(number) % PROJECTS]
     }
 
     /// What leaves is allowed, is this machine's own, can be seen, and says nothing of its folders.
