@@ -13,9 +13,13 @@ pub(super) mod status;
 
 use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use remembrancer_hooks::protocol::Request;
+use remembrancer_processor::Deadline;
 use remembrancer_schema::{Reader, ShareState};
+use serde_json::Value;
 
 use super::error::{CliError, Kind};
 use super::surroundings::Surroundings;
@@ -45,11 +49,11 @@ enum ShareCommand {
     Projects(PlainArguments),
     /// Send and take nothing for now; what is forgotten goes from the shared store all the same.
     Pause(PlainArguments),
-    /// Share again.
+    /// Share again, also after `share leave`.
     Resume(PlainArguments),
-    /// Take what you shared back from the shared store; it stays on this machine.
+    /// Take what you shared back from the shared store; it stays on the machine where it was made.
     Forget(forget::ForgetArguments),
-    /// Share no more with the team: what others shared goes from this memory, and what you shared is taken back.
+    /// Share no more with the team: what others shared goes from this memory, and what this machine shared is taken back.
     Leave(leave::LeaveArguments),
     /// Write what stands in the shared store into a file, as JSON lines.
     Export(export::ExportArguments),
@@ -181,6 +185,12 @@ fn agree(what: &str, question: &str, refused: &str) -> Result<(), CliError> {
 fn pause(paused: bool, json: bool, surroundings: &Surroundings) -> Result<(), CliError> {
     let done = acts::pause_sharing(surroundings, paused).map_err(|error| unless_begun(error, surroundings))?;
     let command = if paused { "share-pause" } else { "share-resume" };
+    let is_told = !paused && !json;
+    let (sharing, daemon) = if is_told {
+        going_on(surroundings)?
+    } else {
+        (Value::Null, false)
+    };
     ask::print(command, &done, json, |_| {
         if paused {
             say!(
@@ -188,10 +198,34 @@ fn pause(paused: bool, json: bool, surroundings: &Surroundings) -> Result<(), Cl
                  shared store all the same."
             );
         } else {
-            say!("Sharing again, what came meanwhile included.");
+            say!("{}", status::resumed(&sharing, daemon));
         }
     });
     Ok(())
+}
+
+/// How long it is waited until a daemon that was told to go on has called the server: a handshake or two, as a rule.
+const CALL: Duration = Duration::from_secs(2);
+/// Between two looks at whether it has.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How sharing is once it goes on, and whether a daemon says so. A daemon
+/// is given [`CALL`] to reach the server.
+///
+/// # Errors
+/// What the daemon says.
+fn going_on(surroundings: &Surroundings) -> Result<(Value, bool), CliError> {
+    let deadline = Deadline::after(CALL);
+    loop {
+        let Some(mut status) = ask::data(surroundings, &Request::Status)? else {
+            return Ok((Value::Null, false));
+        };
+        let sharing = status["sharing"].take();
+        if sharing["connection"]["connected_since"].is_string() || deadline.has_passed() {
+            return Ok((sharing, true));
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 fn key(arguments: &KeyArguments) -> Result<(), CliError> {

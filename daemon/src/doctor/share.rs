@@ -74,12 +74,20 @@ impl Sharing {
         checks
     }
 
-    /// Where the team was left: how the server is reached matters no more.
+    /// Where the team was left: how the server is reached matters no more, once all is taken back.
     fn left(&self) -> Vec<Check> {
-        let left = Check::warning(SHARING, format!("this memory has left the team {}", self.team), ONCE_LEFT);
-        let further = not_taken_back(&self.status).into_iter().chain(former(&self.status));
-        let further = further.map(|(found, remedy)| Check::warning(SHARING, found, remedy));
-        std::iter::once(left).chain(further).collect()
+        let left = format!("this memory has left the team {}", self.team);
+        let mut checks = Vec::new();
+        if let Some((found, remedy)) = not_taken_back(&self.status) {
+            checks.push(Check::warning(SHARING, format!("{left}, and {found}"), remedy));
+            checks.extend(self.tried.as_ref().err().map(failed));
+            checks.extend(self.daemon_alone());
+        } else {
+            checks.push(Check::warning(SHARING, left, ONCE_LEFT));
+        }
+        let former = former(&self.status).into_iter();
+        checks.extend(former.map(|(found, remedy)| Check::warning(SHARING, found, remedy)));
+        checks
     }
 
     /// What keeps the daemon, and not this command: an older one, settings that it has not read, a service that may use no network. What
@@ -129,12 +137,12 @@ pub(crate) fn without_settings(status: &Value, left: u64) -> Vec<Check> {
 pub(crate) fn left_there(left: u64) -> (String, String) {
     let episodes = counted(left, "episode of this memory is", "episodes of this memory are");
     (
-        format!("{episodes} still shared where they were, since the team was not left"),
+        format!("{episodes} still shared where they were, and not taken back"),
         "set `[share]` as it was, start the daemon, and run `remembrancer share leave`".to_owned(),
     )
 }
 
-/// What may still be at the team that was left, and what to do; from what is known of sharing. None where the team does not let this login
+/// What may still be at the team that was left, and what has it go; from what is known of sharing. None where the team does not let this login
 /// in: nothing can be taken back from there.
 pub(crate) fn not_taken_back(sharing: &Value) -> Option<(String, String)> {
     let sent = sharing["sent"].as_u64().filter(|sent| *sent > 0)?;
@@ -143,8 +151,9 @@ pub(crate) fn not_taken_back(sharing: &Value) -> Option<(String, String)> {
     }
     let episodes = counted(sent, "episode is", "episodes are");
     Some((
-        format!("{episodes} not known to be taken back from the team that was left"),
-        "run `remembrancer share leave` again, before the settings name another team or none".to_owned(),
+        format!("{episodes} not taken back yet from the team that was left"),
+        "the daemon takes back what is left as soon as it reaches the server: have it run, and `[share]` stay in the settings, until then"
+            .to_owned(),
     ))
 }
 
@@ -283,9 +292,27 @@ mod tests {
     #[test]
     fn what_was_not_taken_back_is_told_unless_it_can_not_be() {
         let half = left("acme", 3, false);
-        assert!(half[1].found.starts_with("3 episodes are not known"), "{half:?}");
-        assert!(half[1].remedy.as_deref().unwrap().contains("share leave` again"), "{half:?}");
-        assert_eq!(left("acme", 3, true).len(), 1);
+        assert!(
+            half[0]
+                .found
+                .contains("has left the team acme, and 3 episodes are not taken back yet"),
+            "{half:?}"
+        );
+        assert!(
+            half[0].remedy.as_deref().unwrap().contains("`[share]` stay in the settings"),
+            "{half:?}"
+        );
+        assert!(
+            half[1].found.contains("no member"),
+            "what keeps it from being taken back: {half:?}"
+        );
+        assert!(
+            half.iter().all(|check| check.remedy.as_deref() != Some(ONCE_LEFT)),
+            "{half:?}"
+        );
+        let put_out = left("acme", 3, true);
+        assert_eq!(put_out.len(), 1, "{put_out:?}");
+        assert_eq!(put_out[0].remedy.as_deref(), Some(ONCE_LEFT));
         assert_eq!(not_taken_back(&json!({"left": false, "sent": 3})), None);
     }
 

@@ -1,5 +1,5 @@
-//! `share forget`: takes what this member shared back from the shared store, on all of the member's machines. It stays in the
-//! memory here; other members lose their copies of it at their next look.
+//! `share forget`: takes what this member shared back from the shared store, whichever of the member's machines it came from. An episode stays
+//! on the machine where it was made; all others, those of the member too, lose their copies of it at their next look.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ use crate::cli::{ask, share};
 use crate::share::TeamKey;
 
 /// What holds however it is named.
-const NOTES: &str = "What is taken back stays in your memory on this machine. It comes into the shared store again where it changes here, or \
-where all is looked at again (another list of projects, a server that was put back), and its project is still named by \
+const NOTES: &str = "What is taken back stays on the machine where it was made; copies of it go, those on your other machines too. It comes into the shared \
+store again where it changes there, or where all is looked at again (another list of projects, a server that was put back), and its project is still named by \
 `share.projects`: take the project out there first, or pause sharing. `remembrancer forget` deletes here and \
 there, for good. Backups of the server are not reached.";
 
@@ -61,7 +61,8 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
             None => format!("all that {} shared", member.hello.login),
         };
         let what = format!(
-            "This takes {what} back from the team {}, whichever machine it came from. It stays in your memory on this machine.",
+            "This takes {what} back from the team {}, whichever machine it came from. Each episode stays on the machine where it was made; the \
+             copies on your other machines go.",
             settings.team
         );
         agree(&what, "Take it back?", "nothing was taken back")?;
@@ -79,10 +80,13 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
             settings.team
         );
         if withdrawn > 0 {
-            say!("The others' machines remove their copies when they look next. Backups of the server keep what they hold.");
+            say!(
+                "It stays where it was made; your other machines and those of others remove their copies when they look next. Backups of the \
+                 server keep what they hold."
+            );
         }
         say!(
-            "It comes back where it changes here, or all is looked at again (another list of projects, a server that was put back): to share nothing more \
+            "It comes back where it changes, or all is looked at again (another list of projects, a server that was put back): to share nothing more \
              of it, take the project out of `share.projects`, and start the daemon again."
         );
     });
@@ -94,7 +98,7 @@ pub(super) fn run(arguments: &ForgetArguments, surroundings: &Surroundings) -> R
 ///
 /// # Errors
 /// What the server says, or that it says nothing: what was taken back by then stays so.
-pub(super) fn take_back(network: &Network, member: &Member, keys: Option<&[String]>, quiet: bool) -> Result<u64, CliError> {
+fn take_back(network: &Network, member: &Member, keys: Option<&[String]>, quiet: bool) -> Result<u64, CliError> {
     let _progress = Progress::waiting("Taking back", quiet);
     let machine = member.machine.as_slice();
     let client = &member.client;

@@ -1,16 +1,14 @@
-//! `share leave`: what others shared goes from this memory, and what this member shared goes from the team. The first is done here, the
-//! second at the server: where that can't be reached, it says so, and is done again. It is over once the memory knows that nothing of it is
-//! there any more.
+//! `share leave`: what others shared goes from this memory, and what this machine shared goes from the team. The first is done at once; the
+//! second the daemon does, which tries until the server has it, and here it is waited for it a while.
 
 use std::time::Duration;
 
 use clap::Args;
+use remembrancer_hooks::protocol::Request;
 use remembrancer_processor::Deadline;
 use remembrancer_schema::{Reader, ShareState};
 use serde_json::Value;
 
-use super::forget::take_back;
-use super::server::{Member, Network};
 use super::{agree, begun};
 use crate::cli::error::{CliError, Kind};
 use crate::cli::output::say;
@@ -18,20 +16,24 @@ use crate::cli::progress::Progress;
 use crate::cli::steer::counted;
 use crate::cli::surroundings::Surroundings;
 use crate::cli::{acts, ask, share};
+use crate::doctor::share::is_put_out;
 use crate::share::ShareSettings;
 
-/// How often is taken back once more what was on its way to the server as it was taken back at first.
-const AGAIN: u32 = 3;
-/// How long it is waited each time until the daemon has seen at the server what was taken back.
-const WAIT: Duration = Duration::from_millis(2_500);
-/// Between two looks at what it has seen.
+/// How long it is waited until the daemon has taken everything back.
+const WAIT: Duration = Duration::from_secs(10);
+/// What part of it passes before it is believed that the team does not let this login in: the store may know that of before, and the daemon
+/// asks once more.
+const BELIEVED: u32 = 5;
+/// Between two looks at how far it is.
 const LOOK: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Nothing more goes out and nothing more is taken, but that what you forget goes on being told while the settings name the team. \
-What you shared is taken back whichever machine of yours it came from, and stays in your memories; your other machines share with the team \
-until they leave it, too. Where the server can't be reached, do it again later; where the team does not let you in any more, nothing more can be taken back. `remembrancer share resume` goes back on it; what was taken back then stays so as after `share forget`."
+What this machine shared is taken back, and stays in its memory; what your other machines shared stays in the team until they leave it, too. \
+The daemon takes it back, now or once it reaches the server: `remembrancer share status` says how much is left, and `[share]` has to stay in \
+the settings until nothing is. Where the team does not let you in any more, nothing more can be taken back. `remembrancer share resume` goes \
+back on it, and shares again what was taken back."
 )]
 pub(super) struct LeaveArguments {
     /// Do not ask.
@@ -49,152 +51,136 @@ pub(super) fn run(arguments: &LeaveArguments, surroundings: &Surroundings) -> Re
     let team = &settings.team;
     if !arguments.yes {
         let what = format!(
-            "This leaves the team {team}: what others shared goes from this memory, and all that you shared is taken back there, whichever \
-             machine of yours it came from. It stays in your memory on this machine."
+            "This leaves the team {team}: what others shared goes from this memory, and all that this machine shared is taken back there. It \
+             stays in your memory on this machine. What your other machines shared stays in the team until they leave it, too."
         );
         agree(&what, "Leave it?", "nothing was left")?;
     }
     let mut done = acts::leave_sharing(surroundings)?;
-    let removed = done["removed"].as_u64().unwrap_or_default();
-    let back = TakenBack::of(settings, surroundings, arguments.json).map_err(|error| half_done(&error, removed, team))?;
-    let login = back.login.or(state.member_login);
+    let daemon = ask::daemon_of_this_memory(surroundings)?;
+    let left = if daemon {
+        by_the_daemon(surroundings, arguments.json)?
+    } else {
+        Left::of(&ask::reader(surroundings)?)?
+    };
     done["team"] = team.as_str().into();
-    done["member"] = login.as_deref().into();
-    done["withdrawn"] = back.withdrawn.into();
-    done["left_there"] = back.left_there.into();
+    done["member"] = state.member_login.as_deref().into();
+    done["daemon"] = daemon.into();
+    left.tell(state.pushed, &mut done);
     ask::print("share-leave", &done, arguments.json, print);
     Ok(())
 }
 
 fn print(done: &Value) {
+    for line in lines(done) {
+        say!("{line}");
+    }
+}
+
+/// What is said of it: what was done, what is still to be done, and what follows.
+fn lines(done: &Value) -> Vec<String> {
     let team = done["team"].as_str().unwrap_or_default();
     let removed = counted(&done["removed"], "episode", "episodes");
-    if done["withdrawn"].is_null() {
-        say!(
-            "Left the team {team}: {removed} of others went from this memory. The team does not let this login in any more: nothing more can \
-             be taken back from here."
-        );
+    let left = format!("Left the team {team}: {removed} of others went from this memory");
+    let withdrawn = &done["withdrawn"];
+    let mut lines = Vec::new();
+    if withdrawn.is_null() {
+        lines.push(format!(
+            "{left}. The team does not let this login in any more: nothing more can be taken back from here."
+        ));
+    } else if done["daemon"] == true {
+        let withdrawn = counted(withdrawn, "of this machine was taken back", "of this machine were taken back");
+        lines.push(format!("{left}, {withdrawn}."));
     } else {
-        say!(
-            "Left the team {team}: {removed} of others went from this memory, and {} of {} were taken back.",
-            counted(&done["withdrawn"], "episode", "episodes"),
-            done["member"].as_str().unwrap_or_default()
-        );
+        lines.push(format!("{left}."));
     }
-    if done["left_there"] != 0 {
-        say!(
-            "The daemon has not seen yet that {} there no more: before the settings are changed, wait until `remembrancer share status` says 0 \
-             sent, or stop the daemon and run `remembrancer share leave` again.",
-            counted(&done["left_there"], "episode is", "episodes are")
-        );
+    let further = &done["left_there"];
+    let is_done = *further == 0;
+    if !is_done && done["daemon"] == true {
+        lines.push(format!(
+            "The daemon takes back the other {further} as soon as it reaches the server (`remembrancer share status` says when): let `[share]` \
+             stay in the settings until then."
+        ));
+    } else if !is_done {
+        lines.push(format!(
+            "Start the daemon once with these settings: it takes back {} of this machine, and `remembrancer share status` says 0 sent then.",
+            counted(further, "episode", "episodes")
+        ));
     }
-    say!(
-        "`[share]` can be taken out of the settings {}, or another team be set (`remembrancer config edit`); start the daemon again then. \
-         `remembrancer share resume` shares with {team} again.",
-        if done["left_there"] == 0 { "now" } else { "then" }
-    );
+    lines.push(format!(
+        "`[share]` can be taken out of the settings {}, or another team be set (`remembrancer config edit`); start the daemon again after \
+         that. `remembrancer share resume` shares with {team} again, what was taken back included.",
+        if is_done { "now" } else { "then" }
+    ));
+    lines
 }
 
-/// What came of it at the server.
-struct TakenBack {
-    /// Who one was there; none where the team does not let the login in.
-    login: Option<String>,
-    /// How many episodes were taken back; none likewise.
-    withdrawn: Option<u64>,
-    /// How many this memory does not know yet to be gone.
-    left_there: u64,
+/// What the team has of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Left {
+    /// How many episodes are not known to be gone.
+    episodes: u64,
+    /// Whether it does not let this login in, as far as it last said.
+    is_put_out: bool,
 }
 
-impl TakenBack {
-    /// Takes back all, and sees to it that the memory knows.
+impl Left {
+    /// As the store knows it.
     ///
     /// # Errors
-    /// What keeps it from being taken back; what the store says.
-    fn of(settings: &ShareSettings, surroundings: &Surroundings, quiet: bool) -> Result<Self, CliError> {
-        let network = Network::start()?;
-        let Some(member) = Member::connect_if_let_in(&network, settings, surroundings)? else {
-            return Ok(Self {
-                login: None,
-                withdrawn: None,
-                left_there: known_gone(surroundings, quiet, true, || Ok(()))?,
-            });
-        };
-        let mut withdrawn = take_back(&network, &member, None, quiet)?;
-        let left_there = known_gone(surroundings, quiet, false, || {
-            withdrawn += take_back(&network, &member, None, quiet)?;
-            Ok(())
-        })?;
+    /// What the store says.
+    fn of(reader: &Reader) -> Result<Self, CliError> {
+        let state = reader.share_state()?.unwrap_or_default();
         Ok(Self {
-            login: Some(member.hello.login),
-            withdrawn: Some(withdrawn),
-            left_there,
+            episodes: state.pushed,
+            is_put_out: state.is_put_out,
         })
     }
+
+    /// Adds to what is told, where there were so many `before`.
+    fn tell(self, before: u64, done: &mut Value) {
+        // One more may have gone out as it was left.
+        let withdrawn = before.saturating_sub(self.episodes);
+        let (withdrawn, left_there) = match self.episodes {
+            0 => (Some(withdrawn), 0),
+            _ if self.is_put_out => (None, 0),
+            left => (Some(withdrawn), left),
+        };
+        done["withdrawn"] = withdrawn.into();
+        done["left_there"] = left_there.into();
+    }
 }
 
-/// Has the memory know that nothing of it is at the server any more: without a daemon it is written there, and a daemon sees it at the server,
-/// or (`is_put_out`) that the team does not let it in. `again` takes back what came there meanwhile. Gives how many episodes are not known
-/// to be gone.
+/// What is left once the daemon has had [`WAIT`] to take it back.
 ///
 /// # Errors
-/// Those of `again`; what the store says.
-fn known_gone(
-    surroundings: &Surroundings,
-    quiet: bool,
-    is_put_out: bool,
-    again: impl FnMut() -> Result<(), CliError>,
-) -> Result<u64, CliError> {
-    if !ask::daemon_of_this_memory(surroundings)? {
-        match note(surroundings) {
-            // One started meanwhile, and sees it by itself.
-            Err(error) if error.kind() == Kind::Daemon => {}
-            noted => return noted.map(|()| 0),
-        }
-    }
+/// What the store or the daemon says.
+fn by_the_daemon(surroundings: &Surroundings, quiet: bool) -> Result<Left, CliError> {
     let reader = ask::reader(surroundings)?;
-    let look = || {
-        let _progress = Progress::waiting("Waiting for the daemon to see it", quiet);
-        wait_for_none(|| not_gone(&reader, is_put_out), WAIT)
+    let mut left = {
+        let _progress = Progress::waiting("Waiting for the daemon to take it back", quiet);
+        wait_for_none(|| Left::of(&reader), WAIT)?
     };
-    until_none(look, again)
+    // The daemon knows it also where the store could not take it.
+    if left.episodes > 0
+        && !left.is_put_out
+        && let Some(status) = ask::data(surroundings, &Request::Status)?
+    {
+        left.is_put_out = is_put_out(&status["sharing"]);
+    }
+    Ok(left)
 }
 
-/// Writes into the store that nothing of it is at the server.
-fn note(surroundings: &Surroundings) -> Result<(), CliError> {
-    let (_single, mut writer) = ask::writer(surroundings)?;
-    Ok(writer.all_taken_back()?)
-}
-
-/// How many episodes the store does not know to be gone; none where it knows (`is_put_out`) that the team does not let it in.
-fn not_gone(reader: &Reader, is_put_out: bool) -> Result<u64, CliError> {
-    let state = reader.share_state()?.unwrap_or_default();
-    Ok(if is_put_out && state.is_put_out { 0 } else { state.pushed })
-}
-
-/// Looks how many are `left`, for as long as there are some and `wait` has not passed; gives how many there are then.
-fn wait_for_none(mut left: impl FnMut() -> Result<u64, CliError>, wait: Duration) -> Result<u64, CliError> {
-    let deadline = Deadline::after(wait);
+/// Looks what is left, for as long as there is something that can be taken back and `wait` has not passed; gives what there is then.
+fn wait_for_none(mut look: impl FnMut() -> Result<Left, CliError>, wait: Duration) -> Result<Left, CliError> {
+    let (whole, believed) = (Deadline::after(wait), Deadline::after(wait / BELIEVED));
     loop {
-        match left()? {
-            0 => return Ok(0),
-            left if deadline.has_passed() => return Ok(left),
-            _ => std::thread::sleep(LOOK),
+        let left = look()?;
+        if left.episodes == 0 || whole.has_passed() || (left.is_put_out && believed.has_passed()) {
+            return Ok(left);
         }
+        std::thread::sleep(LOOK);
     }
-}
-
-/// Does it `again` until none is left, [`AGAIN`] times at most; gives how many are left then.
-fn until_none(
-    mut left: impl FnMut() -> Result<u64, CliError>,
-    mut again: impl FnMut() -> Result<(), CliError>,
-) -> Result<u64, CliError> {
-    for _ in 0..AGAIN {
-        if left()? == 0 {
-            return Ok(0);
-        }
-        again()?;
-    }
-    left()
 }
 
 /// Refuses to leave one team here and another one there: the settings may name one that the daemon has not read yet, or the same at another
@@ -214,24 +200,11 @@ fn is_of(settings: &ShareSettings, state: &ShareState) -> Result<(), CliError> {
     )))
 }
 
-/// What is done where the server could not be asked, and what is not.
-fn half_done(error: &CliError, removed: u64, team: &str) -> CliError {
-    let removed = counted(&removed.into(), "episode", "episodes");
-    let what = format!(
-        "this memory shares no more with the team {team}, and {removed} of others went from it; what you shared there could not be taken \
-         back, or not all: {}",
-        error.message()
-    );
-    let before = error.hint().map(|hint| format!("{hint}; then ")).unwrap_or_default();
-    CliError::new(error.kind(), what).with_hint(format!(
-        "{before}run `remembrancer share leave` again, before the settings name another team"
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use remembrancer_schema::{ProjectNames, ShareSetup, UnixMillis, Writer};
     use rstest::rstest;
+    use serde_json::json;
 
     use super::*;
     use crate::share::{Address, PasswordSource, Server, TlsChoice};
@@ -276,31 +249,38 @@ mod tests {
         }
     }
 
+    fn left(episodes: u64, is_put_out: bool) -> Left {
+        Left { episodes, is_put_out }
+    }
+
     #[test]
     fn a_look_ends_once_none_is_left_or_its_time_is_over() {
-        let mut left = [2, 1, 0, 7].into_iter();
-        assert_eq!(wait_for_none(|| Ok(left.next().unwrap()), Duration::from_mins(1)).unwrap(), 0);
-        assert_eq!(left.next(), Some(7));
-        assert_eq!(wait_for_none(|| Ok(2), Duration::ZERO).unwrap(), 2);
+        let mut looks = [left(2, false), left(1, false), left(0, false), left(7, false)].into_iter();
+        let waited = wait_for_none(|| Ok(looks.next().unwrap()), Duration::from_mins(1)).unwrap();
+        assert_eq!(waited, left(0, false));
+        assert_eq!(looks.next(), Some(left(7, false)));
+        assert_eq!(wait_for_none(|| Ok(left(2, false)), Duration::ZERO).unwrap(), left(2, false));
+        let away = || Err(CliError::new(Kind::Failed, "the store is away"));
+        assert!(wait_for_none(away, Duration::from_mins(1)).is_err());
     }
 
     #[test]
-    fn what_came_meanwhile_is_taken_back_again_and_not_for_ever() {
-        let mut left = [4, 1, 0].into_iter();
-        let mut times = 0;
-        let mut again = || {
-            times += 1;
-            Ok(())
+    fn who_is_put_out_is_not_waited_for_to_the_end_and_who_was_let_in_again_is() {
+        let mut looks = 0;
+        let look = || {
+            looks += 1;
+            assert!(looks < 20, "it is waited on");
+            Ok(left(3, true))
         };
-        assert_eq!(until_none(|| Ok(left.next().unwrap()), &mut again).unwrap(), 0);
-        assert_eq!(until_none(|| Ok(5), &mut again).unwrap(), 5);
-        assert_eq!(times, 2 + AGAIN);
-        let away = || Err(CliError::new(Kind::Failed, "the server is away"));
-        assert!(until_none(|| Ok(1), away).is_err());
+        assert_eq!(wait_for_none(look, Duration::from_secs(5)).unwrap(), left(3, true));
+        assert!(looks > 1, "it is believed at once");
+        let mut looks = [left(3, true), left(3, false), left(0, false)].into_iter();
+        let waited = wait_for_none(|| Ok(looks.next().unwrap()), Duration::from_mins(1)).unwrap();
+        assert_eq!(waited, left(0, false));
     }
 
     #[test]
-    fn who_is_put_out_waits_for_that_to_be_known_alone() {
+    fn what_is_left_is_what_was_sent_and_whether_anybody_may_take_it_back() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("memory.db");
         let mut writer = Writer::open(&database).unwrap();
@@ -318,31 +298,93 @@ mod tests {
             .remember("ports below 1024 are not ours", None, &app, UnixMillis(1))
             .unwrap();
         let reader = Reader::open(&database).unwrap();
+        assert_eq!(Left::of(&reader).unwrap(), left(0, false));
         let mut page = reader.next_to_push(10, false).unwrap();
         writer.pushing(&mut page).unwrap();
-        assert_eq!(not_gone(&reader, true).unwrap(), 1);
+        writer.leave_sharing().unwrap();
+        assert_eq!(Left::of(&reader).unwrap(), left(1, false));
         writer.note_put_out(true).unwrap();
-        assert_eq!(not_gone(&reader, true).unwrap(), 0);
-        assert_eq!(not_gone(&reader, false).unwrap(), 1, "it was let in again");
-        writer.all_taken_back().unwrap();
-        assert_eq!(not_gone(&reader, false).unwrap(), 0);
+        assert_eq!(Left::of(&reader).unwrap(), left(1, true));
     }
 
-    #[test]
-    fn what_is_not_done_is_told_with_what_is() {
-        let away = CliError::new(Kind::Failed, "the server is away").with_hint("see that it runs");
-        let error = half_done(&away, 7, "acme");
+    #[rstest]
+    #[case::all(
+        5,
+        left(0, false),
+        true,
+        "3 episodes of others went from this memory, 5 of this machine were taken back.",
+        "taken out of the settings now"
+    )]
+    #[case::one(
+        1,
+        left(0, false),
+        true,
+        "3 episodes of others went from this memory, 1 of this machine was taken back.",
+        "taken out of the settings now"
+    )]
+    #[case::a_part(
+        5,
+        left(3, false),
+        true,
+        "2 of this machine were taken back.",
+        "takes back the other 3 as soon as it reaches the server"
+    )]
+    #[case::one_more_went_out(
+        2,
+        left(3, false),
+        true,
+        "0 of this machine were taken back.",
+        "takes back the other 3 as soon as"
+    )]
+    #[case::no_daemon(
+        5,
+        left(5, false),
+        false,
+        "3 episodes of others went from this memory.",
+        "takes back 5 episodes of this machine"
+    )]
+    #[case::no_daemon_and_nothing(
+        0,
+        left(0, false),
+        false,
+        "3 episodes of others went from this memory.",
+        "taken out of the settings now"
+    )]
+    #[case::put_out(
+        5,
+        left(5, true),
+        true,
+        "nothing more can be taken back from here.",
+        "taken out of the settings now"
+    )]
+    #[case::put_out_without_a_daemon(
+        5,
+        left(5, true),
+        false,
+        "nothing more can be taken back from here.",
+        "taken out of the settings now"
+    )]
+    fn what_was_done_is_told_with_what_is_to_be_done(
+        #[case] before: u64,
+        #[case] there: Left,
+        #[case] daemon: bool,
+        #[case] first: &str,
+        #[case] then: &str,
+    ) {
+        let mut done = json!({"team": "acme", "removed": 3, "daemon": daemon});
+        there.tell(before, &mut done);
+        let lines = lines(&done);
         assert!(
-            error.message().contains("7 episodes of others went") && error.message().contains("the server is away"),
-            "{error}"
+            lines[0].starts_with("Left the team acme: ") && lines[0].ends_with(first),
+            "{lines:?}"
         );
-        assert!(
-            error
-                .hint()
-                .unwrap()
-                .starts_with("see that it runs; then run `remembrancer share leave` again"),
-            "{error}"
-        );
-        assert_eq!(error.kind(), Kind::Failed);
+        assert!(lines[1].contains(then), "{lines:?}");
+        let last = lines.last().unwrap();
+        let when = if done["left_there"] == 0 {
+            "settings now"
+        } else {
+            "settings then"
+        };
+        assert!(last.contains(when) && last.contains("share resume"), "{lines:?}");
     }
 }

@@ -1,11 +1,8 @@
 //! The shared store's server, for as long as a command needs it: a runtime of its own, a connection as a member, and what the server says as
 //! an error of the command line, with the remedy.
 
-use std::cell::Cell;
-
-use remembrancer_schema::shared::{CLIENT_VERSION, HELLO, Refusal};
+use remembrancer_schema::shared::{CLIENT_VERSION, HELLO};
 use tokio::runtime::Runtime;
-use tokio_postgres::error::SqlState;
 
 use crate::causes::with_causes;
 use crate::cli::ask;
@@ -71,31 +68,9 @@ impl Member {
         settings: &ShareSettings,
         surroundings: &Surroundings,
     ) -> Result<Self, CliError> {
-        Self::call(network, settings, surroundings).map_err(|(error, _)| error)
-    }
-
-    /// As [`Member::connect`]; `None` where the team does not let the login in, or is not there: which of the two is not told.
-    ///
-    /// # Errors
-    /// As [`Member::connect`].
-    pub(super) fn connect_if_let_in(
-        network: &Network,
-        settings: &ShareSettings,
-        surroundings: &Surroundings,
-    ) -> Result<Option<Self>, CliError> {
-        match Self::call(network, settings, surroundings) {
-            Ok(member) => Ok(Some(member)),
-            Err((_, Refused::AsNoMember)) => Ok(None),
-            Err((error, Refused::Otherwise)) => Err(error),
-        }
-    }
-
-    fn call(network: &Network, settings: &ShareSettings, surroundings: &Surroundings) -> Result<Self, (CliError, Refused)> {
-        let machine = machine(surroundings).map_err(otherwise)?;
+        let machine = machine(surroundings)?;
         network.wait(async {
-            let client = share::connect(settings)
-                .await
-                .map_err(|error| otherwise(share_error(&error)))?;
+            let client = share::connect(settings).await.map_err(|error| share_error(&error))?;
             Self::greet(client, machine, settings).await
         })
     }
@@ -104,17 +79,15 @@ impl Member {
     ///
     /// # Errors
     /// What the server refuses; where its version and this one do not fit.
-    async fn greet(client: Session, machine: [u8; 16], settings: &ShareSettings) -> Result<Self, (CliError, Refused)> {
+    async fn greet(client: Session, machine: [u8; 16], settings: &ShareSettings) -> Result<Self, CliError> {
         let (bytes, name) = (machine.as_slice(), share::machine_name(settings));
-        let refused = Cell::new(Refused::Otherwise);
         let asked = async {
-            let told = client
+            client
                 .query_one(HELLO, &[&bytes, &name, &settings.team, &CLIENT_VERSION])
-                .await;
-            told.inspect_err(|error| refused.set(Refused::of(error.code().map(SqlState::code))))
+                .await
         };
-        let row = in_time(asked).await.map_err(|error| (error, refused.get()))?;
-        let hello = Hello::of(&row).map_err(|error| otherwise(share_error(&error)))?;
+        let row = in_time(asked).await?;
+        let hello = Hello::of(&row).map_err(|error| share_error(&error))?;
         Ok(Self { client, machine, hello })
     }
 
@@ -134,29 +107,6 @@ fn key_of(hello: &Hello, settings: &ShareSettings) -> Result<Option<TeamKey>, Cl
     let sealing = hello.sealing(&settings.team, key);
     let sealing = sealing.map_err(|error| CliError::new(Kind::Usage, with_causes(&error)))?;
     Ok(sealing.map(|sealing| sealing.key))
-}
-
-/// What a connection that is not made is refused for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Refused {
-    /// The login is in no such team.
-    AsNoMember,
-    /// Something else, if it is refused at all.
-    Otherwise,
-}
-
-impl Refused {
-    /// By the SQLSTATE of the answer to a hello.
-    fn of(sqlstate: Option<&str>) -> Self {
-        match sqlstate.and_then(Refusal::of) {
-            Some(Refusal::UnknownLogin | Refusal::UnknownTeam) => Self::AsNoMember,
-            _ => Self::Otherwise,
-        }
-    }
-}
-
-fn otherwise(error: CliError) -> (CliError, Refused) {
-    (error, Refused::Otherwise)
 }
 
 /// What this memory is called at the shared store.
@@ -297,16 +247,6 @@ mod tests {
         ] {
             let error = judged(check, key_file).unwrap_err();
             assert!(error.kind() == Kind::Usage && error.message().contains(expected), "{error}");
-        }
-    }
-
-    #[test]
-    fn who_is_in_no_such_team_is_told_from_whom_something_else_keeps_out() {
-        for code in ["RM001", "RM002"] {
-            assert_eq!(Refused::of(Some(code)), Refused::AsNoMember, "{code}");
-        }
-        for code in [Some("RM003"), Some("42501"), Some("28P01"), None] {
-            assert_eq!(Refused::of(code), Refused::Otherwise, "{code:?}");
         }
     }
 

@@ -177,18 +177,39 @@ pub(in crate::cli) fn line(sharing: &Value, daemon: bool) -> Option<String> {
     Some(format!("{}; {numbers}", state(sharing, daemon)))
 }
 
-/// How it is, in words: that the team was left before all, since nothing else matters then; and a refusal, since nothing mends it by itself.
+/// How it is, in words: that the team was left before all, since nothing else matters once all is taken back; and a refusal, since nothing
+/// mends it by itself.
 fn state(sharing: &Value, daemon: bool) -> String {
+    if sharing["left"] == true {
+        return match not_taken_back(sharing) {
+            None => format!("left; {ONCE_LEFT}"),
+            Some(_) => format!("left, and not all is taken back yet: {}", way(sharing, daemon)),
+        };
+    }
+    let is_refused = sharing["connection"]["needs_a_change"] == true;
+    if sharing["paused"] == true && !is_refused {
+        return "paused until `remembrancer share resume`".to_owned();
+    }
+    way(sharing, daemon)
+}
+
+/// What is said of `share resume`, from what is known of sharing then; where no daemon runs, nothing is.
+pub(super) fn resumed(sharing: &Value, daemon: bool) -> String {
+    if sharing["connection"]["connected_since"].is_string() {
+        return "Sharing again, what came meanwhile included.".to_owned();
+    }
+    format!(
+        "Sharing goes on, what came meanwhile included, once the server is reached; now: {}.",
+        way(sharing, daemon)
+    )
+}
+
+/// How the way to the server is, in words.
+fn way(sharing: &Value, daemon: bool) -> String {
     let connection = &sharing["connection"];
     let why = connection["last_error"]["why"].as_str().unwrap_or("the reason is not known");
-    if sharing["left"] == true {
-        return format!("left; {ONCE_LEFT}");
-    }
     if connection["needs_a_change"] == true {
         return format!("REFUSED: {why}");
-    }
-    if sharing["paused"] == true {
-        return "paused until `remembrancer share resume`".to_owned();
     }
     if connection["connected_since"].is_string() {
         let member = sharing["member"].as_str().or(connection["member"].as_str());
@@ -227,6 +248,14 @@ mod tests {
         json!({"left": true, "paused": true, "connection": {"needs_a_change": true, "last_error": {"why": "no member"}}}),
         "left; take `[share]` out of the settings"
     )]
+    #[case::left_and_half_done(
+        json!({"left": true, "paused": true, "sent": 3, "connection": {"tried_again": "2026-01-01T00:00:09Z", "last_error": {"why": "away"}}}),
+        "left, and not all is taken back yet: not connected: away; it is tried again at 2026-01-01T00:00:09Z"
+    )]
+    #[case::left_and_put_out(
+        json!({"left": true, "paused": true, "sent": 3, "connection": {"put_out": true, "needs_a_change": true, "last_error": {"why": "no member"}}}),
+        "left; take `[share]` out of the settings"
+    )]
     #[case::an_error_of_the_past(
         json!({"connection": {"connected_since": "2026-01-01T00:00:00Z", "member": "bo", "last_error": {"why": "away"}}}),
         "connected as bo"
@@ -235,6 +264,26 @@ mod tests {
     fn a_state_is_told_in_words(#[case] sharing: Value, #[case] expected: &str) {
         let said = state(&sharing, true);
         assert!(said.starts_with(expected), "{said}");
+    }
+
+    #[rstest]
+    #[case::connected(json!({"connection": {"connected_since": "2026-01-01T00:00:00Z"}}), true, "Sharing again", "included.")]
+    #[case::away(
+        json!({"connection": {"tried_again": "2026-01-01T00:00:09Z", "last_error": {"why": "connection refused"}}}),
+        true,
+        "Sharing goes on",
+        "once the server is reached; now: not connected: connection refused; it is tried again at 2026-01-01T00:00:09Z."
+    )]
+    #[case::refused(
+        json!({"connection": {"needs_a_change": true, "last_error": {"why": "too old"}}}),
+        true,
+        "Sharing goes on",
+        "now: REFUSED: too old."
+    )]
+    #[case::no_daemon(Value::Null, false, "Sharing goes on", "now: no daemon runs.")]
+    fn what_a_resume_comes_to_is_told(#[case] sharing: Value, #[case] daemon: bool, #[case] begin: &str, #[case] end: &str) {
+        let said = resumed(&sharing, daemon);
+        assert!(said.starts_with(begin) && said.ends_with(end), "{said}");
     }
 
     #[rstest]
