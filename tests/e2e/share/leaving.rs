@@ -344,60 +344,111 @@ fn a_key_that_names_nothing_takes_nothing_back_and_fails() {
 }
 
 #[test]
-fn who_leaves_takes_back_what_it_shared_and_keeps_nothing_of_the_others() {
+fn who_leaves_takes_back_what_that_machine_shared_and_keeps_nothing_of_the_others() {
     let Some(store) = Store::of(sandbox!()) else { return };
     let (laptop, desk) = pair(&store);
-    let proxy = store.proxy();
-    laptop.configure(&store.settings("ada", "core", "laptop").by_port(proxy.address().port()));
-    tell(&laptop, "a", FIRST);
-    tell(&desk, "b", SECOND);
-    let (writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
-    desk.wait_for(FIRST);
-    laptop.wait_for(SECOND);
-    // A vector that comes later is a change that waits for the end of the pause.
+    let phone = store.machine_of("ada", "core", "phone");
+    for (machine, word) in [(&laptop, FIRST), (&phone, SECOND), (&desk, THIRD)] {
+        tell(machine, word, word);
+    }
+    let (writes, _others, _recalls) = (laptop.sandbox.start(), phone.sandbox.start(), desk.sandbox.start());
+    for machine in [&laptop, &phone, &desk] {
+        for word in [FIRST, SECOND, THIRD] {
+            machine.wait_for(word);
+        }
+    }
+    // A vector that comes later is a change that is on its way as it is left.
     writes.embed_all();
     laptop.wait_for_status(&["; 0 changes to be sent"]);
     let asked = laptop.sandbox.run(&["share", "leave"]);
     assert_eq!(asked.status.code(), Some(2), "there is nobody to ask: {}", said(&asked));
     assert!(laptop.remembers(SECOND) && desk.remembers(FIRST), "nothing was left");
 
-    // Half of it is done where the server can't be reached.
+    let told = laptop.sandbox.json(&["share", "leave", "--yes"]);
+    let told = ["daemon", "removed", "withdrawn", "left_there"].map(|member| told[member].clone());
+    assert_eq!(told, [json!(true), json!(2), json!(1), json!(0)]);
+    is_left_behind(&laptop);
+    for machine in [&desk, &phone] {
+        machine.wait_until_gone(FIRST);
+    }
+    gone_from_the_server(&store, FIRST);
+    assert!(laptop.remembers(FIRST), "what one wrote stays one's own");
+    assert!(!laptop.remembers(SECOND) && !laptop.remembers(THIRD));
+    assert!(phone.remembers(SECOND) && phone.remembers(THIRD) && desk.remembers(SECOND));
+    assert!(store.holding(SECOND).is_some(), "the other machine has not left");
+    laptop.transcript("c").topics(100..101);
+    phone.transcript("d").topics(101..102);
+    desk.wait_for("case101");
+    assert!(
+        !laptop.remembers("case101") && !desk.remembers("case100"),
+        "nothing goes either way"
+    );
+    store.holds_none(&[FIRST, "case100"], "the machine has left");
+
+    let resumed = laptop.run(&["share", "resume"]);
+    assert!(resumed.contains("Sharing again"), "{resumed}");
+    for machine in [&desk, &phone] {
+        machine.wait_for(FIRST);
+        machine.wait_for("case100");
+    }
+    for word in [SECOND, THIRD, "case101"] {
+        laptop.wait_for(word);
+    }
+    store.wait_for_live(5);
+}
+
+#[test]
+fn what_could_not_be_taken_back_is_once_the_server_is_back() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    let (laptop, desk) = pair(&store);
+    let proxy = store.proxy();
+    laptop.configure(&store.settings("ada", "core", "laptop").by_port(proxy.address().port()));
+    tell(&laptop, "a", FIRST);
+    tell(&desk, "b", SECOND);
+    let (_writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    desk.wait_for(FIRST);
+    laptop.wait_for(SECOND);
+
     proxy.answer(Answer::Refuse);
     proxy.cut_now();
-    let half = laptop.sandbox.run(&["share", "leave", "--yes"]);
-    assert_eq!(half.status.code(), Some(1), "{}", said(&half));
-    let told = said(&half);
+    let told = laptop.run(&["share", "leave", "--yes"]);
     assert!(
-        told.contains("1 episode of others") && told.contains("share leave` again"),
+        told.contains("1 episode of others went") && told.contains("takes back the other 1 as soon as it reaches the server"),
         "{told}"
     );
     laptop.wait_until_gone(SECOND);
     assert!(desk.remembers(FIRST), "nobody could take it back");
-    assert!(laptop.share_status().contains("1 episode is not known to be taken back"));
+    let told = laptop.share_status();
+    assert!(
+        told.contains("left, and not all is taken back yet: not connected") && told.contains("1 episode is not taken back yet"),
+        "{told}"
+    );
+    let checks = said(&laptop.sandbox.run(&["doctor"]));
+    assert!(
+        checks.contains("has left the team core, and 1 episode is not taken back yet") && !checks.contains("take `[share]` out"),
+        "{checks}"
+    );
 
     proxy.answer(Answer::Carry);
-    let told = laptop.sandbox.json(&["share", "leave", "--yes"]);
-    assert_eq!((&told["withdrawn"], &told["removed"]), (&json!(1), &json!(0)), "{told}");
-    is_left_behind(&laptop);
     desk.wait_until_gone(FIRST);
     gone_from_the_server(&store, FIRST);
-    assert!(
-        laptop.remembers(FIRST) && desk.remembers(SECOND),
-        "what one wrote stays one's own"
-    );
-    laptop.transcript("c").topics(100..101);
-    tell(&desk, "d", THIRD);
-    store.wait_for_live(2);
-    assert!(
-        !laptop.remembers(THIRD) && !desk.remembers("case100"),
-        "nothing goes either way"
-    );
+    laptop.wait_for_status(&["sent:       0 episodes"]);
+    is_left_behind(&laptop);
+    assert!(laptop.remembers(FIRST) && desk.remembers(SECOND));
 
-    laptop.run(&["share", "resume"]);
-    desk.wait_for("case100");
+    proxy.answer(Answer::Refuse);
+    proxy.cut_now();
+    let told = eventually("the connection to be lost", PATIENCE, || {
+        let told = laptop.run(&["share", "resume"]);
+        (!told.contains("Sharing again")).then_some(told)
+    });
+    assert!(
+        told.contains("once the server is reached") && told.contains("it is tried again at"),
+        "{told}"
+    );
+    proxy.answer(Answer::Carry);
+    desk.wait_for(FIRST);
     laptop.wait_for(SECOND);
-    laptop.wait_for(THIRD);
-    assert!(!desk.remembers(FIRST), "what was taken back stays so");
 }
 
 /// The machine has left, knows that nothing of it is there any more, and is told to do nothing but what ends it.
@@ -415,7 +466,7 @@ fn is_left_behind(machine: &Machine) {
     );
     let checks = said(&machine.sandbox.run(&["doctor"]));
     assert!(checks.contains("has left the team core"), "{checks}");
-    for undone in ["it is paused", "still shared", "not known to be"] {
+    for undone in ["it is paused", "still shared", "not taken back"] {
         assert!(!checks.contains(undone), "{undone}: {checks}");
     }
 }
@@ -434,17 +485,34 @@ fn is_forgotten_of(machine: &Machine) {
 }
 
 #[test]
-fn who_leaves_without_a_daemon_knows_at_once_that_nothing_is_left() {
+fn who_leaves_without_a_daemon_has_it_taken_back_at_the_next_start() {
     let Some(store) = Store::of(sandbox!()) else { return };
     let (laptop, desk) = pair(&store);
     tell(&laptop, "a", FIRST);
+    tell(&desk, "b", SECOND);
     let (writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
     desk.wait_for(FIRST);
+    laptop.wait_for(SECOND);
     writes.stop(Signal::TERM);
     let told = laptop.sandbox.json(&["share", "leave", "--yes"]);
-    assert_eq!((&told["withdrawn"], &told["left_there"]), (&json!(1), &json!(0)), "{told}");
-    is_left_behind(&laptop);
+    let told = ["daemon", "removed", "withdrawn", "left_there"].map(|member| told[member].clone());
+    assert_eq!(told, [json!(false), json!(1), json!(0), json!(1)]);
+    let again = laptop.run(&["share", "leave", "--yes"]);
+    assert!(
+        again.contains("Start the daemon once with these settings: it takes back 1 episode"),
+        "{again}"
+    );
+    assert!(!laptop.remembers(SECOND) && desk.remembers(FIRST));
+    let told = laptop.share_status();
+    assert!(told.contains("not all is taken back yet: no daemon runs"), "{told}");
+
+    let writes = laptop.sandbox.start();
     desk.wait_until_gone(FIRST);
+    gone_from_the_server(&store, FIRST);
+    laptop.wait_for_status(&["sent:       0 episodes"]);
+    is_left_behind(&laptop);
+    assert!(!laptop.remembers(SECOND) && store.live() == 1);
+    writes.stop(Signal::TERM);
     is_forgotten_of(&laptop);
     assert!(laptop.remembers(FIRST));
 }
@@ -477,7 +545,7 @@ fn who_was_put_out_or_whose_team_is_gone_can_leave_and_is_warned_of_nothing() {
     );
     let checks = said(&laptop.sandbox.run(&["doctor"]));
     assert!(
-        checks.contains("has left the team core") && !checks.contains("not known to be"),
+        checks.contains("has left the team core") && !checks.contains("not taken back"),
         "{checks}"
     );
     writes.stop(Signal::TERM);
@@ -486,8 +554,20 @@ fn who_was_put_out_or_whose_team_is_gone_can_leave_and_is_warned_of_nothing() {
     recalls.stop(Signal::TERM);
     store.command(&["share", "remove-team", "core", "--yes"]);
     let told = desk.sandbox.json(&["share", "leave", "--yes"]);
-    assert_eq!((&told["withdrawn"], &told["removed"]), (&json!(null), &json!(1)), "{told}");
-    is_left_behind(&desk);
+    assert_eq!((&told["left_there"], &told["removed"]), (&json!(1), &json!(1)), "{told}");
+    let recalls = desk.sandbox.start();
+    let told = desk.wait_for_status(&["put out:"]);
+    assert!(
+        told.contains("left; take `[share]` out") && !told.contains("warning:"),
+        "{told}"
+    );
+    recalls.stop(Signal::TERM);
+    let told = desk.sandbox.json(&["share", "leave", "--yes"]);
+    assert_eq!(
+        (&told["withdrawn"], &told["left_there"]),
+        (&json!(null), &json!(0)),
+        "it is known by then: {told}"
+    );
     is_forgotten_of(&desk);
 }
 
