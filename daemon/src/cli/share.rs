@@ -206,11 +206,10 @@ fn pause(paused: bool, json: bool, surroundings: &Surroundings) -> Result<(), Cl
 
 /// How long it is waited until a daemon that was told to go on has called the server: a handshake or two, as a rule.
 const CALL: Duration = Duration::from_secs(2);
-/// Between two looks at whether it has.
+/// Between two looks at how far the daemon is.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How sharing is once it goes on, and whether a daemon says so. A daemon
-/// is given [`CALL`] to reach the server.
+/// How sharing is once it goes on, and whether a daemon says so; that is given [`CALL`] to reach the server.
 ///
 /// # Errors
 /// What the daemon says.

@@ -274,6 +274,8 @@ fn all_of_mine_is_exported_and_taken_out_of_the_shared_store() {
             .contains("; 0 changes to be sent")
             .then_some(())
     });
+    let asked = said(&laptop.sandbox.run(&["share", "forget", "--all"]));
+    assert!(asked.contains("stays on the machine where it was made"), "{asked}");
     laptop.run(&["share", "forget", "--all", "--yes"]);
     for word in [FIRST, SECOND] {
         desk.wait_until_gone(word);
@@ -281,6 +283,12 @@ fn all_of_mine_is_exported_and_taken_out_of_the_shared_store() {
         assert!(laptop.remembers(word), "it stays where it was written");
     }
     assert_eq!(store.live(), 1, "what others wrote is theirs");
+    eventually("the machine to know that they are not shared", PATIENCE, || {
+        let projects = laptop.run(&["share", "projects"]);
+        projects
+            .contains(": shared; 2 episodes here, 0 at the shared store, 2 are not shared")
+            .then_some(())
+    });
     let acts = "SELECT coalesce(sum(count), 0)::bigint FROM remembrancer.audit a JOIN remembrancer.members m ON m.id = a.member
         WHERE act LIKE 'withdraw%' AND m.login = $1::text";
     let noted: i64 = store.client().query_one(acts, &[&store.login("ada")]).unwrap().get(0);

@@ -9,7 +9,7 @@ use remembrancer_processor::Deadline;
 use remembrancer_schema::{Reader, ShareState};
 use serde_json::Value;
 
-use super::{agree, begun};
+use super::{LOOK, agree, begun};
 use crate::cli::error::{CliError, Kind};
 use crate::cli::output::say;
 use crate::cli::progress::Progress;
@@ -24,8 +24,6 @@ const WAIT: Duration = Duration::from_secs(10);
 /// What part of it passes before it is believed that the team does not let this login in: the store may know that of before, and the daemon
 /// asks once more.
 const BELIEVED: u32 = 5;
-/// Between two looks at how far it is.
-const LOOK: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Args)]
 #[command(
