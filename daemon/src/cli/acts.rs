@@ -219,7 +219,7 @@ fn pause_sharing_here(surroundings: &Surroundings, paused: bool) -> Result<Value
     Ok(control::pause_sharing(&mut writer, paused)?)
 }
 
-/// Stops sharing, and takes what others shared out of the memory.
+/// Stops sharing: what others shared goes from the memory, and what it shared is taken back as soon as the shared store is reached.
 ///
 /// # Errors
 /// Where this memory is not shared; what the daemon or the store says.

@@ -91,7 +91,7 @@ pub(crate) fn pause_sharing(writer: &mut Writer, paused: bool) -> Result<Value, 
     Ok(json!({ "sharing_paused": paused }))
 }
 
-/// Stops sharing, and takes what others shared out of the memory; what this memory shared is taken back elsewhere.
+/// Stops sharing: what others shared goes from the memory, and what this memory shared waits to be taken back, by the daemon.
 ///
 /// # Errors
 /// The store's error.

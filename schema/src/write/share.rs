@@ -190,21 +190,6 @@ impl Writer {
         })
     }
 
-    /// Notes that the shared store has nothing of this memory any more: all was taken back there while nothing was on its way. What waited
-    /// to be told of it goes with it.
-    ///
-    /// # Errors
-    /// What SQLite reports.
-    pub fn all_taken_back(&mut self) -> Result<(), QueryError> {
-        self.within("note that all was taken back", |db| {
-            db.execute(
-                "DELETE FROM share_outbox WHERE urgent = 0 AND uid IN (SELECT uid FROM share_pushed WHERE state > 0)",
-                [],
-            )?;
-            db.execute("UPDATE share_pushed SET state = 0 WHERE state > 0", []).map(drop)
-        })
-    }
-
     /// Notes that `page` is about to be sent, and takes out of it what was touched since it was read: what is left is to be sent as it
     /// is. Handed to [`Writer::pushed`] once the shared store has committed it; where that never comes, it is told again.
     ///

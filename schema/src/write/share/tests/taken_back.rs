@@ -33,13 +33,12 @@ fn what_waited_to_be_told_when_it_was_taken_back_is_not_told_after_that() {
 }
 
 #[test]
-fn what_could_not_be_taken_back_waits_no_more_and_is_shared_again_by_who_goes_on() {
+fn who_left_shares_all_again_once_it_goes_on_and_who_paused_does_not() {
     let mut store = sharing(&["*"]);
     store_turn(&mut store, 1, &["quokka"]);
     drain(&mut store);
     store.writer.leave_sharing().expect("leaves");
-    store.writer.all_taken_back().expect("notes");
-    assert!(drain(&mut store).is_empty());
+    assert_eq!(drain(&mut store).withdraw, [uid(1, 0)]);
     store.writer.pause_sharing(false).expect("goes on");
     assert_eq!(pushed(&drain(&mut store)), [uid(1, 0)]);
     // A pause alone has nothing told again.

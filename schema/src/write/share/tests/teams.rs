@@ -238,19 +238,12 @@ fn that_a_team_was_left_is_known_until_one_shares_again_and_of_no_other_team() {
 }
 
 #[test]
-fn what_was_all_taken_back_is_at_no_shared_store_any_more() {
+fn a_team_that_was_left_and_has_taken_all_back_is_none_of_before() {
     let mut store = sharing(&["*"]);
     store_turn(&mut store, 1, &["quokka"]);
-    store_turn(&mut store, 2, &["numbat"]);
     drain(&mut store);
     leave(&mut store);
-    let mut writer_of_no_team = Store::new();
-    writer_of_no_team.writer.all_taken_back().expect("does nothing");
-    store.writer.all_taken_back().expect("notes");
-    let state = store.reader().share_state().expect("reads").expect("shares");
-    assert_eq!((state.pushed, state.by_project), (0, Vec::new()));
-    store.writer.retire(&[turn_uid(1)], NOW).expect("retires");
-    assert!(drain(&mut store).is_empty(), "there is nothing to take back");
+    drain(&mut store);
     assert!(name_team(&mut store, SECOND, &["*"]).former.is_empty());
 }
 
