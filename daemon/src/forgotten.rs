@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::plural::counted;
-use crate::whose::Others;
+use crate::whose::{Others, goes_everywhere, shared_on};
 
 /// What came of it, and what is left of it for the moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub(crate) struct Forgotten {
     pub episodes: u64,
     /// What of them others shared, who have it still.
     pub others: Others,
+    /// How many of one's own go from the shared store, too.
+    pub shared_on: u64,
     /// Whether the log beside the database, or a backup that is being made, keeps bytes of them until another program is done.
     pub bytes_left: bool,
     /// How many damaged databases, set aside earlier, went with them.
@@ -27,6 +29,7 @@ impl Forgotten {
         Self {
             episodes: done["forgotten"].as_u64().unwrap_or_default(),
             others: Others::of(&done["shared"]),
+            shared_on: shared_on(done),
             bytes_left: done["log_emptied"] == false,
             set_aside: done["set_aside_removed"].as_u64().unwrap_or_default(),
             unread: done["caught_up"] == false && !is_one,
@@ -42,6 +45,7 @@ impl Forgotten {
             Some(_) if self.others.episodes >= self.episodes => format!("Forgotten here: {episodes}."),
             Some(_) => format!("Forgotten: {episodes}."),
         }];
+        said.extend(goes_everywhere(self.shared_on, self.episodes));
         said.extend(stays);
         if self.bytes_left {
             said.push(
@@ -81,6 +85,7 @@ mod tests {
     #[case::unread(json!({"forgotten": 1, "log_emptied": true, "set_aside_removed": 0, "caught_up": false}), false, &["read before"])]
     #[case::unread_beside_one(json!({"forgotten": 1, "log_emptied": true, "set_aside_removed": 0, "caught_up": false}), true, &[])]
     #[case::of_another_version(json!({"forgotten": 1}), false, &[])]
+    #[case::shared(json!({"forgotten": 1, "shared": [], "shared_on": 1}), true, &["It goes from the team and from your other machines, too."])]
     #[case::of_nobody_else(json!({"forgotten": 1, "shared": []}), false, &[])]
     fn what_is_left_is_told(#[case] done: Value, #[case] is_one: bool, #[case] expected: &[&str]) {
         let said = Forgotten::of(&done, is_one).sentences();

@@ -141,5 +141,22 @@ impl Others {
     }
 }
 
+/// That what of one's own is shared goes from everywhere, where it is `all` episodes that are meant or some of them; `None` where nothing
+/// of it is shared.
+pub(crate) fn goes_everywhere(shared_on: u64, all: u64) -> Option<String> {
+    let what = match shared_on {
+        0 => return None,
+        1 if all == 1 => "It goes".to_owned(),
+        shared if shared >= all => "They go".to_owned(),
+        shared => format!("Of them {}", counted(shared, "episode goes", "episodes go")),
+    };
+    Some(format!("{what} from the team and from your other machines, too."))
+}
+
+/// How many episodes of one's own are shared, of a reply; 0 of a program that does not tell.
+pub(crate) fn shared_on(told: &Value) -> u64 {
+    told["shared_on"].as_u64().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests;

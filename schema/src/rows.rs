@@ -11,7 +11,7 @@ mod steering;
 pub mod trace;
 
 pub use browsing::{EpisodeFilter, SessionRow, TurnPlace, TurnRow};
-pub use forgetting::{ForgetTarget, Forgotten, TargetedEpisode};
+pub use forgetting::{ForgetTarget, Forgotten, Sharers, TargetedEpisode};
 pub use given::{
     EmbeddedEpisode, Facets, Importance, IngestBatch, InstructionFile, LoggedCandidate, NewEpisode, Origin, Pause, ProblemCount,
     ProjectRef, RecollectionLog, RecollectionUse, SessionKey, SessionUpdate, SourcePosition, SourceUpdate, ToldProject,

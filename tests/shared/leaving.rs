@@ -4,7 +4,9 @@ use std::thread;
 use std::time::Duration;
 
 use postgres::Error;
-use remembrancer_schema::shared::{CLIENT_VERSION, HELLO, LISTEN, REMOVE_MEMBER, REMOVE_TEAM, RESTORED, WITHDRAW_MEMBER};
+use remembrancer_schema::shared::{
+    ADD_MEMBER, CLIENT_VERSION, HELLO, LISTEN, LOOKS_AFTER, REMOVE_MEMBER, REMOVE_TEAM, RESTORED, WITHDRAW_MEMBER,
+};
 use remembrancer_tests::eventually;
 
 use crate::store::{Change, Episode, Member, Store, changes, id, pushed, refused, short};
@@ -157,6 +159,52 @@ fn a_mark_says_whose_machine_shares_no_more_or_that_none_does_or_that_its_member
     let expected = [id("laptop"), nobody.clone(), nobody, vec![0xFF; 16]];
     assert_eq!(marks(bob.pull(0, 100).unwrap()), expected);
     assert_eq!(marks(bob.pull_marks(0, 100).unwrap()), expected, "without contents, too");
+}
+
+#[test]
+fn who_left_takes_back_their_own_and_nobody_else_s() {
+    let Some(mut store) = Store::new() else { return };
+    let (team, other) = (store.team("one"), store.team("two"));
+    let (mut ann, mut bob) = (store.keeper("one", "ann", "laptop"), store.keeper("one", "bob", "desk"));
+    let (of_ann, of_bob) = (store.login("ann"), store.login("bob"));
+    store.admin.query_one(ADD_MEMBER, &[&"two", &of_ann, &false]).unwrap();
+    let step = |member: &mut Member, team: &str, login: &str| -> Result<i64, Error> {
+        let row = member.client.query_one(WITHDRAW_MEMBER, &[&team, &login, &1_i32])?;
+        Ok(row.get("withdrawn"))
+    };
+    ann.push(&Episode::all(team, &["a1", "a2"])).unwrap();
+    bob.push(&Episode::all(team, &["b1", "b2"])).unwrap();
+    ann.team = other;
+    ann.push(&Episode::all(other, &["a3"])).unwrap();
+    let stranger = store.login("stranger");
+    let looks_after =
+        |member: &mut Member, team: &str| -> bool { member.client.query_one(LOOKS_AFTER, &[&team]).unwrap().get(0) };
+    assert!(looks_after(&mut ann, "one") && !looks_after(&mut ann, "two") && !looks_after(&mut ann, "no such team"));
+    refused(step(&mut ann, "one", &of_ann), "RM006");
+    // She looked after the team until she took herself out.
+    ann.client.query_one(REMOVE_MEMBER, &[&"one", &of_ann, &false]).unwrap();
+    assert!(!looks_after(&mut ann, "one"));
+    let unknown = refused(step(&mut ann, "no such team", &of_ann), "RM007");
+    for (team, login) in [("one", &of_bob), ("one", &stranger), ("two", &of_ann), ("two", &of_bob)] {
+        assert_eq!(refused(step(&mut ann, team, login), "RM007"), unknown, "{team}, {login}");
+    }
+    // Nor of one who left as she did.
+    store.admin.query_one(REMOVE_MEMBER, &[&"one", &of_bob, &true]).unwrap();
+    assert_eq!(refused(step(&mut ann, "one", &of_bob), "RM007"), unknown);
+    let steps: Vec<i64> = (0..3).map(|_| step(&mut ann, "one", &of_ann).unwrap()).collect();
+    assert_eq!(steps, [1, 1, 0]);
+    assert_eq!(
+        store.count("SELECT count(*) FROM remembrancer.episodes WHERE kind = 0 AND (prompt LIKE '%b_' OR prompt LIKE '%a3')"),
+        3
+    );
+    assert_eq!(store.count("SELECT count(*) FROM remembrancer.episodes WHERE kind = 0"), 3);
+    // What is kept of him is his to take back, too; let in again, he is in the team, and has left nothing.
+    assert_eq!(step(&mut bob, "one", &of_bob).unwrap(), 1);
+    store.admin.query_one(ADD_MEMBER, &[&"one", &of_bob, &false]).unwrap();
+    assert_eq!(
+        refused(step(&mut bob, "one", &of_bob), "RM007"),
+        unknown.replace(&of_ann, &of_bob)
+    );
 }
 
 #[test]

@@ -50,6 +50,12 @@ impl CliError {
         self
     }
 
+    /// The same as a failure of another kind.
+    pub(crate) fn of_kind(mut self, kind: Kind) -> Self {
+        self.kind = kind;
+        self
+    }
+
     /// What it says, without the hint.
     pub(crate) fn message(&self) -> &str {
         &self.message

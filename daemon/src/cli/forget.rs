@@ -15,7 +15,7 @@ use super::{acts, ask};
 use crate::cli::output::{say, tell};
 use crate::clock;
 use crate::forgotten::Forgotten;
-use crate::whose::{Others, mark, other_of};
+use crate::whose::{Others, goes_everywhere, mark, other_of, shared_on};
 
 /// What holds of all ways to name it.
 const NOTES: &str = "Several of --session, --project, --path, --matching, --after, --before and --last hold together: only what all of \
@@ -110,8 +110,17 @@ pub(crate) fn stays(preview: &Value) -> Option<String> {
     Others::of(&preview["shared"]).sentence(preview["episodes"].as_u64().unwrap_or_default())
 }
 
-/// How much it is, and of when.
+/// How much it is, and of when, and that what is shared of one's own goes from everywhere.
 pub(crate) fn amount(preview: &Value) -> String {
+    let everywhere = goes_everywhere(shared_on(preview), preview["episodes"].as_u64().unwrap_or_default());
+    [how_much(preview)]
+        .into_iter()
+        .chain(everywhere)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn how_much(preview: &Value) -> String {
     let episodes = counted(&preview["episodes"], "episode", "episodes");
     let (Some(from), Some(to)) = (preview["from"].as_str(), preview["to"].as_str()) else {
         return format!("{episodes}.");
@@ -183,6 +192,26 @@ mod tests {
         assert_eq!(
             summary(&preview),
             format!("{own} It goes from your machines alone, and stays with bob, who shared it.")
+        );
+    }
+
+    #[test]
+    fn what_would_be_forgotten_says_that_it_goes_from_the_team_where_it_is_shared() {
+        let mut preview = json!({"episodes": 2, "turns": 2, "sessions": 1, "from": "2026-03-01T12:00:00Z", "to": "2026-03-01T12:00:00Z",
+            "shared": [], "shared_on": 2});
+        let all = "2 episodes: 2 turns of 1 session, begun on 2026-03-01T12:00:00Z.";
+        assert_eq!(
+            summary(&preview),
+            format!("{all} They go from the team and from your other machines, too.")
+        );
+        preview["shared_on"] = 1.into();
+        preview["shared"] = json!([{"member": "bob", "episodes": 1}]);
+        assert_eq!(
+            summary(&preview),
+            format!(
+                "{all} Of them 1 episode goes from the team and from your other machines, too. Of them 1 episode goes from your machines \
+                 alone, and stays with bob, who shared it."
+            )
         );
     }
 }

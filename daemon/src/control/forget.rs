@@ -117,6 +117,7 @@ pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<(
         })
         .collect();
     let uids: Vec<TurnUid> = turns.iter().map(|turn| turn.turn_uid).collect();
+    let sharers = reader.sharers_of(&uids)?;
     let preview = json!({
         "episodes": episodes.len(),
         "turns": turns.len(),
@@ -124,7 +125,8 @@ pub(crate) fn forget_preview(reader: &Reader, target: &ForgetTarget) -> Result<(
         "from": turns.last().map(|turn| rfc3339(turn.created_at)),
         "to": turns.first().map(|turn| rfc3339(turn.created_at)),
         "newest": first,
-        "shared": sharers_json(&reader.sharers_of(&uids)?),
+        "shared": sharers_json(&sharers.others),
+        "shared_on": sharers.shared_on,
     });
     Ok((preview, digest_of(&turns)))
 }
@@ -148,7 +150,8 @@ pub(crate) fn forget(writer: &mut Writer, target: &ForgetTarget, now: UnixMillis
     Ok(json!({
         "forgotten": forgotten.episodes,
         "turns": forgotten.turn_uids.len(),
-        "shared": sharers_json(&forgotten.sharers),
+        "shared": sharers_json(&forgotten.sharers.others),
+        "shared_on": forgotten.sharers.shared_on,
         "log_emptied": log_emptied,
         "set_aside_removed": forgotten.set_aside_removed,
     }))

@@ -2,7 +2,7 @@
 //! setting.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -53,8 +53,14 @@ impl Secret {
 /// The password in the first line of the file at `path`.
 ///
 /// # Errors
-/// Where it can't be read, or others can read it: what to do.
+/// Where it is not there, can't be read, or others can read it: what to do.
 pub(super) fn of_file(path: &Path) -> Result<Secret, Unusable> {
+    if fs_err::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        return Err(Unusable(format!(
+            "{}: there is no such file: write the password into it, mode 600, or name another by share.password_file",
+            path.display()
+        )));
+    }
     let found = read(path)?;
     found.is_ours_alone?;
     Secret::first_line(&found.text, &path.display())
@@ -188,7 +194,15 @@ mod tests {
         assert!(told.contains("another user's"), "{told}");
         let folder = tempfile::tempdir().unwrap();
         assert!(of_file(folder.path()).unwrap_err().to_string().contains("is a folder"));
-        assert!(of_file(&folder.path().join("gone")).is_err());
+        let gone = folder.path().join("gone");
+        let told = of_file(&gone).unwrap_err().to_string();
+        assert!(
+            told.starts_with(&format!(
+                "{}: there is no such file: write the password into it",
+                gone.display()
+            )) && told.contains("mode 600"),
+            "{told}"
+        );
     }
 
     #[rstest]

@@ -69,6 +69,18 @@ fn what_stays_with_others_is_said(#[case] shared: Value, #[case] all: u64, #[cas
     assert_eq!(Others::of(&shared).sentence(all).as_deref(), expected);
 }
 
+#[rstest]
+#[case::none(0, 3, None)]
+#[case::the_one(1, 1, Some("It goes from the team and from your other machines, too."))]
+#[case::all(3, 3, Some("They go from the team and from your other machines, too."))]
+#[case::one_of_some(1, 3, Some("Of them 1 episode goes from the team and from your other machines, too."))]
+#[case::some(2, 3, Some("Of them 2 episodes go from the team and from your other machines, too."))]
+fn that_ones_own_goes_everywhere_is_said(#[case] shared: u64, #[case] all: u64, #[case] expected: Option<&str>) {
+    assert_eq!(goes_everywhere(shared, all).as_deref(), expected);
+    assert_eq!(shared_on(&json!({"shared_on": shared})), shared);
+    assert_eq!(shared_on(&json!({})), 0, "of another version");
+}
+
 #[test]
 fn of_many_members_the_first_are_named() {
     let logins = ["ada", "bob", "eve", "sue", "tom"].map(str::to_owned);
@@ -276,12 +288,16 @@ fn forgetting_says_what_stays_with_others_before_and_after() {
     let (mut writer, reader) = store(&folder.path().join("memory.db"));
     let (preview, _) = control::forget_preview(&reader, &ForgetTarget::All).unwrap();
     assert_told(&preview["newest"], "forget --dry-run");
+    assert_eq!(preview["shared_on"], 1, "what another machine of hers shared");
     let of_bob = Others::of(&preview["shared"]);
     assert_eq!((of_bob.episodes, of_bob.logins.len()), (1, 1));
     assert!(of_bob.logins[0].starts_with("bob ["), "{of_bob:?}");
     // What another machine of one's own shared is forgotten there, too.
     let own = control::forget(&mut writer, &ForgetTarget::Episode(whole(2)), UnixMillis(20)).unwrap();
-    assert_eq!((&own["forgotten"], &own["shared"]), (&json!(1), &json!([])));
+    assert_eq!(
+        (&own["forgotten"], &own["shared"], &own["shared_on"]),
+        (&json!(1), &json!([]), &json!(1))
+    );
     let bobs = control::forget(&mut writer, &ForgetTarget::Episode(whole(3)), UnixMillis(20)).unwrap();
-    assert_eq!(Others::of(&bobs["shared"]), of_bob);
+    assert_eq!((Others::of(&bobs["shared"]), &bobs["shared_on"]), (of_bob, &json!(0)));
 }

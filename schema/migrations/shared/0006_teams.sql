@@ -131,7 +131,7 @@ BEGIN
     END IF;
     IF its_member.left_at IS NOT NULL THEN
         RAISE EXCEPTION 'the login % is not in the team % any more: it was taken out on %', in_login, in_team, its_member.left_at::date
-            USING ERRCODE = 'RM002', HINT = 'What it shared is taken back by remembrancer.withdraw_member, until that gives 0.';
+            USING ERRCODE = 'RM002', HINT = 'What it shared is taken back by: remembrancer share remove-member, once more, without --keep.';
     END IF;
     UPDATE remembrancer.team_members tm SET left_at = now(), admin = false WHERE tm.team = its_team AND tm.member = its_member.member;
     INSERT INTO remembrancer.audit (team, member, act, count, detail) VALUES (its_team, remembrancer.my_member(), 'remove_member', 1,
@@ -142,13 +142,18 @@ $$;
 
 -- Takes back what one shared who left the team: at most so many at once. Returns how many; it is called again until that is 0. The marks name
 -- the machine of 16 bytes of all ones, which is none: machines of a member that is let in again share what these take back, which they do
--- not where their own member took it back from all.
+-- not where their own member took it back from all. For the owner, for who looks after the team, and for the login that left it itself.
 CREATE OR REPLACE FUNCTION remembrancer.withdraw_member(in_team text, in_login name, most int) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '10s' AS $$
 DECLARE
-    its_team int := remembrancer.looked_after(in_team);
+    -- Of a team that one has not left oneself the same is said as of one that is not there.
+    its_team int := (SELECT t.id FROM remembrancer.teams t JOIN remembrancer.team_members tm ON tm.team = t.id
+        WHERE t.name = in_team AND in_login = session_user AND tm.member = remembrancer.my_member() AND tm.left_at IS NOT NULL);
     gone_member int;
 BEGIN
+    IF its_team IS NULL THEN
+        its_team := remembrancer.looked_after(in_team);
+    END IF;
     PERFORM FROM remembrancer.teams t WHERE t.id = its_team FOR NO KEY UPDATE;
     SELECT m.id INTO gone_member FROM remembrancer.team_members tm JOIN remembrancer.members m ON m.id = tm.member
         WHERE tm.team = its_team AND m.login = in_login AND tm.left_at IS NOT NULL;

@@ -1,5 +1,5 @@
 //! Who shared episodes: three columns of a query that has `shared_episodes` joined, and how they are read; and of whole turns the members
-//! that shared something of them. Where nothing is shared the table is empty, and a look at it costs a page.
+//! that shared something of them. Where nothing is shared the tables are empty, and a look at them costs a page.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use super::Reader;
 use crate::error::QueryError;
 use crate::ids::{EpisodeId, TurnUid};
-use crate::rows::SharedBy;
+use crate::rows::{SharedBy, Sharers};
 
 /// The member's login, the machine's name, and whether the member is oneself: all of one's own that another machine shared, by the number
 /// and the name that one has at the shared store now.
@@ -27,6 +27,13 @@ const OF_TURN: &str = "SELECT member_login, count(*) FROM episodes JOIN shared_e
         WHERE share_target.member = shared_episodes.member AND share_target.member_login = shared_episodes.member_login)
     GROUP BY member_login";
 
+/// How many parts of a turn the shared store may have of this memory, or are copies of what another machine of one's own shared.
+const SHARED_ON: &str = "SELECT count(*) FROM episodes LEFT JOIN shared_episodes ON episode_id = episodes.id
+    WHERE turn_uid = :turn AND (
+        EXISTS (SELECT 1 FROM share_pushed WHERE share_pushed.uid = episodes.uid AND state > 0)
+        OR EXISTS (SELECT 1 FROM share_target
+            WHERE share_target.member = shared_episodes.member AND share_target.member_login = shared_episodes.member_login))";
+
 /// Who of others shared the first of the session of a turn that is another's.
 const OF_SESSION: &str = "SELECT member_login, machine_name, 0 FROM episodes JOIN shared_episodes ON episode_id = episodes.id
     WHERE session_id = (SELECT session_id FROM episodes WHERE id = :id) AND NOT EXISTS (SELECT 1 FROM share_target
@@ -34,11 +41,11 @@ const OF_SESSION: &str = "SELECT member_login, machine_name, 0 FROM episodes JOI
     ORDER BY episodes.created_at, episodes.id LIMIT 1";
 
 impl Reader {
-    /// The other members that shared some of these turns, by login, each with how many episodes; none where all is the user's own.
+    /// Who else has some of these turns: the other members that shared them, and how many of the user's own are shared.
     ///
     /// # Errors
     /// What SQLite reports.
-    pub fn sharers_of(&self, turns: &[TurnUid]) -> Result<Vec<(String, u64)>, QueryError> {
+    pub fn sharers_of(&self, turns: &[TurnUid]) -> Result<Sharers, QueryError> {
         self.run("read who shared turns", |db| sharers_of(db, turns))
     }
 }
@@ -48,20 +55,34 @@ fn is_anything_shared(db: &Connection) -> rusqlite::Result<bool> {
     db.prepare_cached("SELECT 1 FROM shared_episodes LIMIT 1")?.exists([])
 }
 
+/// Whether this memory shares with a team.
+fn is_sharing(db: &Connection) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM share_target WHERE active = 1")?.exists([])
+}
+
 /// As [`Reader::sharers_of`].
-pub(crate) fn sharers_of(db: &Connection, turns: &[TurnUid]) -> rusqlite::Result<Vec<(String, u64)>> {
-    if !is_anything_shared(db)? {
-        return Ok(Vec::new());
-    }
-    let mut sharers: BTreeMap<String, u64> = BTreeMap::new();
-    let mut statement = db.prepare_cached(OF_TURN)?;
-    for turn in turns {
-        let mut rows = statement.query(named_params! {":turn": turn})?;
-        while let Some(row) = rows.next()? {
-            *sharers.entry(row.get(0)?).or_default() += row.get::<_, i64>(1)? as u64;
+pub(crate) fn sharers_of(db: &Connection, turns: &[TurnUid]) -> rusqlite::Result<Sharers> {
+    let mut others: BTreeMap<String, u64> = BTreeMap::new();
+    if is_anything_shared(db)? {
+        let mut statement = db.prepare_cached(OF_TURN)?;
+        for turn in turns {
+            let mut rows = statement.query(named_params! {":turn": turn})?;
+            while let Some(row) = rows.next()? {
+                *others.entry(row.get(0)?).or_default() += row.get::<_, i64>(1)? as u64;
+            }
         }
     }
-    Ok(sharers.into_iter().collect())
+    let mut shared_on = 0;
+    if is_sharing(db)? {
+        let mut statement = db.prepare_cached(SHARED_ON)?;
+        for turn in turns {
+            shared_on += statement.query_row(named_params! {":turn": turn}, |row| row.get::<_, i64>(0))? as u64;
+        }
+    }
+    Ok(Sharers {
+        others: others.into_iter().collect(),
+        shared_on,
+    })
 }
 
 /// Who of others shared the first of the session of the episode `turn` that is another's; `None` where all of it is the user's own.
@@ -94,7 +115,7 @@ mod tests {
     use rusqlite::Connection;
 
     use crate::testing::{Store, batch, turn, turn_uid};
-    use crate::{EpisodeFilter, EpisodeId, ForgetTarget, ShareSetup, SharedBy, TurnPlace, UnixMillis};
+    use crate::{EpisodeFilter, EpisodeId, ForgetTarget, ShareSetup, SharedBy, Sharers, TurnPlace, UnixMillis};
 
     /// As if `member`, of the number that `login` has at the shared store, had shared it.
     fn mark(store: &Store, id: EpisodeId, member: i32, login: &str) {
@@ -192,7 +213,7 @@ mod tests {
         let turns = (1..=3).map(|number| turn(number, "s", &["one", "two"]));
         store.writer.ingest(&batch(turns.collect())).expect("stores");
         let turns = [1, 2, 3].map(turn_uid);
-        assert_eq!(store.reader().sharers_of(&turns).expect("reads"), []);
+        assert_eq!(store.reader().sharers_of(&turns).expect("reads"), Sharers::default());
         let setup = ShareSetup {
             team_key: "db.example.org/shared/team".to_owned(),
             allowed: Vec::new(),
@@ -202,10 +223,43 @@ mod tests {
         for (number, part, member, login) in [(1, 0, 1, "ada"), (2, 0, 2, "eve"), (2, 1, 2, "eve"), (3, 1, 3, "bob")] {
             mark(&store, store.id(number, part), member, login);
         }
-        let expected = [("bob".to_owned(), 1), ("eve".to_owned(), 2)];
+        let others = vec![("bob".to_owned(), 1), ("eve".to_owned(), 2)];
+        let expected = Sharers { others, shared_on: 1 };
         assert_eq!(store.reader().sharers_of(&turns).expect("reads"), expected);
-        assert_eq!(store.reader().sharers_of(&turns[..1]).expect("reads"), []);
+        assert_eq!(store.reader().sharers_of(&turns[..1]).expect("reads").others, []);
         let forgotten = store.writer.forget(&ForgetTarget::All, UnixMillis(1)).expect("forgets");
-        assert_eq!((forgotten.episodes, &forgotten.sharers[..]), (6, &expected[..]));
+        assert_eq!((forgotten.episodes, forgotten.sharers), (6, expected));
+    }
+
+    #[test]
+    fn how_many_of_ones_own_are_shared_is_told_while_they_are_shared() {
+        let mut store = Store::new();
+        let turns = (1..=3).map(|number| turn(number, "s", &["one", "two"]));
+        store.writer.ingest(&batch(turns.collect())).expect("stores");
+        let setup = ShareSetup {
+            team_key: "db.example.org/shared/team".to_owned(),
+            allowed: Vec::new(),
+        };
+        store.writer.set_sharing(Some(&setup), [1; 16]).expect("sets");
+        store.writer.note_member(1, "ada").expect("notes");
+        let told = |store: &Store| {
+            let told = store.reader().sharers_of(&[1, 2, 3].map(turn_uid)).expect("reads");
+            assert_eq!(told.others, []);
+            told.shared_on
+        };
+        assert_eq!(told(&store), 0, "nothing was sent");
+        // Of what was sent, the last was taken back.
+        for (number, part, state) in [(1, 0, 1), (1, 1, 2), (2, 0, 0)] {
+            let db = Connection::open(&store.path).expect("opens");
+            let sent = "INSERT INTO share_pushed (uid, turn_uid, state) SELECT uid, turn_uid, ?2 FROM episodes WHERE id = ?1";
+            db.execute(sent, rusqlite::params![store.id(number, part), state])
+                .expect("notes");
+        }
+        assert_eq!(told(&store), 2);
+        mark(&store, store.id(3, 0), 1, "ada");
+        assert_eq!(told(&store), 3, "another machine's of one's own goes there, too");
+        assert_eq!(store.reader().sharers_of(&[turn_uid(2)]).expect("reads").shared_on, 0);
+        store.writer.set_sharing(None, [0; 16]).expect("stops");
+        assert_eq!(told(&store), 0, "nothing is told to anybody any more");
     }
 }

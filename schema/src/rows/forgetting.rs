@@ -49,6 +49,16 @@ pub struct TargetedEpisode {
     pub created_at: UnixMillis,
 }
 
+/// Who else has turns that are to be forgotten, or were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sharers {
+    /// The other members that shared some of them, and keep these, by login, each with how many episodes.
+    pub others: Vec<(String, u64)>,
+    /// Episodes of the user's own that go from the shared store and from the user's other machines, too: those that the store may have
+    /// of this memory, and copies of what another machine of the user's shared. 0 where nothing is shared any more.
+    pub shared_on: u64,
+}
+
 /// What [`crate::Writer::forget`] removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forgotten {
@@ -56,8 +66,8 @@ pub struct Forgotten {
     pub episodes: u64,
     /// Their turns, now tombstones.
     pub turn_uids: Vec<TurnUid>,
-    /// The other members that shared some of them, and have them still, by login, each with how many episodes.
-    pub sharers: Vec<(String, u64)>,
+    /// Who else has them: others still, and the shared store until it is told.
+    pub sharers: Sharers,
     /// Whether the write-ahead log could be emptied, and no backup was being made; if not, [`crate::Writer::finish_forgetting`]
     /// has to run again before the forgotten bytes are gone from the disk.
     pub log_emptied: bool,

@@ -302,7 +302,8 @@ pub struct FormerTeam {
 pub struct ProjectToShare {
     /// Its name.
     pub name: String,
-    /// Its keys as a pattern matches them, the most telling first: without their kind, paths among them.
+    /// Its keys as a pattern matches them, the most telling first: without their kind, paths among them. Those that others told where
+    /// none was told here.
     pub keys: Vec<String>,
     /// Whether the patterns allow it.
     pub allowed: bool,
@@ -310,4 +311,6 @@ pub struct ProjectToShare {
     pub episodes: u64,
     /// Those that the shared store may have.
     pub pushed: u64,
+    /// Copies of what others shared, and other machines of one's own, that are to be seen.
+    pub taken: u64,
 }

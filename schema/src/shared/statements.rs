@@ -110,15 +110,21 @@ pub const TEAM_SIZE: &str = "SELECT (SELECT count(*) FROM remembrancer.team_memb
      (SELECT count(*) FROM remembrancer.episodes e WHERE e.team = t.id AND e.kind = 0) AS episodes \
      FROM remembrancer.teams t WHERE t.name = $1::text";
 
+/// Whether the login of the session looks after a team itself, and not as the store's owner. Parameter: the team's name `text`. Gives one
+/// row: `looks_after bool`.
+pub const LOOKS_AFTER: &str = "SELECT EXISTS (SELECT FROM remembrancer.teams t \
+     WHERE t.name = $1::text AND t.id = ANY (remembrancer.my_admin_teams())) AS looks_after";
+
 /// Takes a login into a team, or changes whether it looks after it; by the owner, or who looks after the team. Parameters: the team's
-/// name `text`, login `text`, looks after it `bool`. Gives one row: `member_id int4`.
+/// name `text`, login `text`, looks after it `bool`. Gives one row: `member_id int4`. `RM006` where the server has no such login.
 pub const ADD_MEMBER: &str = "SELECT remembrancer.add_member($1::text, $2::text::name, $3::bool) AS member_id";
 
 /// Takes a login out of a team, by the same. Parameters: the team's name `text`, login `text`, keep what it shared `bool`, which is noted:
 /// where it is not kept, [`WITHDRAW_MEMBER`] follows. Gives one row: `withdrawn int8`, 0. `RM002` where the login is not in the team.
 pub const REMOVE_MEMBER: &str = "SELECT remembrancer.remove_member($1::text, $2::text::name, $3::bool) AS withdrawn";
 
-/// Takes back what one shared who left a team, a part at a time, by the same: to be sent again until it gives 0. Parameters: the team's
+/// Takes back what one shared who left a team, a part at a time, by the same, or by the login itself: to be sent again until it gives 0.
+/// `RM006` where the login has not left it; `RM007` for anybody else, also where there is no such team. Parameters: the team's
 /// name `text`, login `text`, at most `int4` (1 to 10,000). Gives one row: `withdrawn int8`.
 pub const WITHDRAW_MEMBER: &str = "SELECT remembrancer.withdraw_member($1::text, $2::text::name, $3::int4) AS withdrawn";
 

@@ -129,6 +129,13 @@ fn a_member_that_was_removed_is_told_so_and_one_that_is_taken_again_catches_up()
     assert_eq!(store.live(), 4);
 }
 
+/// The URL of a member, for this database.
+fn member_url(store: &Store, member: &str) -> Url {
+    let mut url = Url::parse(&store.server().login_url(&store.login(member))).unwrap();
+    url.set_path(store.database());
+    url
+}
+
 /// The URL of who runs the server, for this database.
 fn owner_url(store: &Store) -> Url {
     let mut url = Url::parse(&store.server().admin_url()).unwrap();
@@ -209,6 +216,58 @@ fn what_who_runs_the_server_mistakes_is_told_of_the_file_of_the_url() {
     );
     let unnamable = as_owner(&laptop, "owner.url", &["share", "add-team", "a team"]);
     assert_eq!(unnamable.status.code(), Some(2), "{}", said(&unnamable));
+}
+
+#[test]
+fn an_admin_who_takes_herself_out_takes_back_what_she_shared_and_a_plain_member_is_told_how_to_leave() {
+    let Some(store) = Store::of(sandbox!()) else { return };
+    let (laptop, desk) = sharing(&store);
+    let (_writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    store.wait_for_live(2);
+    let (ada, bob) = (store.login("ada"), store.login("bob"));
+    store.command(&["share", "add-member", &ada, "--team", "core", "--admin"]);
+    keep(&laptop, &member_url(&store, "ada"));
+    keep(&desk, &member_url(&store, "bob"));
+    let add = |login: &str, more: &[&str]| {
+        let mut arguments = vec!["share", "add-member", login, "--team", "core"];
+        arguments.extend(more);
+        as_owner(&laptop, "owner.url", &arguments)
+    };
+    let remove = |machine: &Machine, login: &str| {
+        as_owner(
+            machine,
+            "owner.url",
+            &["share", "remove-member", login, "--team", "core", "--yes"],
+        )
+    };
+
+    let nobody = add("nobody_here", &[]);
+    assert_eq!(nobody.status.code(), Some(3), "{}", said(&nobody));
+    assert!(said(&nobody).contains("CREATE ROLE nobody_here"), "{}", said(&nobody));
+    let plain = add(&ada, &[]);
+    assert_eq!(plain.status.code(), Some(2), "{}", said(&plain));
+    assert!(
+        said(&plain).contains("a plain member") && said(&plain).contains("--yes"),
+        "{}",
+        said(&plain)
+    );
+    let kept = add(&ada, &["--admin"]);
+    assert!(kept.status.success(), "she looks after it still: {}", said(&kept));
+
+    let not_hers = remove(&desk, &bob);
+    assert_eq!(not_hers.status.code(), Some(1), "{}", said(&not_hers));
+    assert!(said(&not_hers).contains("`remembrancer share leave`"), "{}", said(&not_hers));
+    assert_eq!(store.live(), 2, "nothing was taken back");
+    let out = remove(&laptop, &ada);
+    assert!(
+        out.status.success() && said(&out).contains("Taken back: 1 episode"),
+        "{}",
+        said(&out)
+    );
+    assert_eq!(store.live(), 1, "bob's stays");
+    let again = remove(&laptop, &ada);
+    assert_eq!(again.status.code(), Some(3), "{}", said(&again));
+    assert!(said(&again).contains("shares nothing there"), "{}", said(&again));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::Args;
 use remembrancer_processor::embed::Embed;
 use remembrancer_schema::shared::{
-    ADD_MEMBER, ADD_TEAM, READ_VERSION, REGISTER_MODEL, REMOVE_MEMBER, REMOVE_TEAM, RESTORED, SHARED_MIGRATIONS, SHARED_VERSION,
-    SharedMigration, TEAM_SIZE, WITHDRAW_MEMBER,
+    ADD_MEMBER, ADD_TEAM, LOOKS_AFTER, READ_VERSION, REGISTER_MODEL, REMOVE_MEMBER, REMOVE_TEAM, RESTORED, SHARED_MIGRATIONS,
+    SHARED_VERSION, SharedMigration, TEAM_SIZE, WITHDRAW_MEMBER,
 };
 use tokio_postgres::{Client, Error};
 
@@ -58,7 +58,7 @@ pub(in crate::cli) struct AddTeamArguments {
 #[derive(Debug, Args)]
 #[command(
     after_help = "The login has to be there: `CREATE ROLE ada LOGIN PASSWORD …` makes one. Of one that is in the team, --admin or its \
-absence says whether it looks after the team."
+absence says whether it looks after the team; nobody gives that up for themselves without --yes."
 )]
 pub(in crate::cli) struct AddMemberArguments {
     /// The login of the database.
@@ -69,6 +69,9 @@ pub(in crate::cli) struct AddMemberArguments {
     /// Who may take members in and out, and see the team's audit.
     #[arg(long)]
     admin: bool,
+    /// Also where you look after the team, and would not any more.
+    #[arg(long, short)]
+    yes: bool,
     #[command(flatten)]
     url: AdminArguments,
 }
@@ -188,6 +191,10 @@ fn in_migration(migration: &SharedMigration, error: tokio_postgres::Error) -> Cl
 
 /// The SQLSTATE of who never was in the team, of whom nothing can be taken back.
 const NEVER_THERE: &str = "RM006";
+/// The SQLSTATE of a login to be added that the server does not have.
+const NO_LOGIN: &str = "RM006";
+/// The SQLSTATE of who does not look after a team.
+const NOT_ALLOWED: &str = "RM007";
 
 /// Whether the server says so by this SQLSTATE.
 fn is(error: &Error, code: &str) -> bool {
@@ -237,13 +244,47 @@ pub(super) fn add_team(arguments: &AddTeamArguments, surroundings: &Surroundings
 }
 
 pub(super) fn add_member(arguments: &AddMemberArguments, surroundings: &Surroundings) -> Result<(), CliError> {
-    let AddMemberArguments { login, team, admin, url } = arguments;
+    let AddMemberArguments {
+        login,
+        team,
+        admin,
+        yes,
+        url,
+    } = arguments;
+    let owner = url.read(surroundings)?;
+    let is_oneself = owner.login() == login;
     let network = Network::start()?;
-    let client = url.connect(&network, surroundings)?;
-    network.ask(client.execute(ADD_MEMBER, &[team, login, admin]))?;
+    let client = owner.connect(&network, surroundings)?;
+    if is_oneself && !admin && !yes {
+        let looks_after = network.ask(async { client.query_one(LOOKS_AFTER, &[team]).await?.try_get::<_, bool>(0) })?;
+        if looks_after {
+            return Err(no_admin_any_more(login, team));
+        }
+    }
+    let is_no_login = Cell::new(false);
+    let added = network.ask(async {
+        let told = client.execute(ADD_MEMBER, &[team, login, admin]).await;
+        told.inspect_err(|error| is_no_login.set(is(error, NO_LOGIN)))
+    });
+    added.map_err(|error| {
+        if is_no_login.get() {
+            error.of_kind(Kind::NotFound)
+        } else {
+            error
+        }
+    })?;
     let as_what = if *admin { "an admin" } else { "a member" };
     say!("{login} is {as_what} of the team {team}.");
     Ok(())
+}
+
+/// Who looks after a team seldom means to give that up.
+fn no_admin_any_more(login: &str, team: &str) -> CliError {
+    let what = format!(
+        "{login} is the login of the URL: this makes yourself a plain member of the team {team}, and unless you own the shared store you \
+         could let nobody in or out of it any more"
+    );
+    CliError::new(Kind::Usage, what).with_hint("add --admin to go on looking after it, or --yes if that is meant")
 }
 
 pub(super) fn remove_team(arguments: &RemoveTeamArguments, surroundings: &Surroundings) -> Result<(), CliError> {
@@ -301,16 +342,19 @@ pub(super) fn remove_member(arguments: &RemoveMemberArguments, surroundings: &Su
         admin,
     } = arguments;
     let owner = admin.read(surroundings)?;
-    if owner.login() == login && !yes {
+    let is_oneself = owner.login() == login;
+    if is_oneself && !yes {
         return Err(oneself(login, team, *keep));
     }
     let network = Network::start()?;
     let client = owner.connect(&network, surroundings)?;
     let out_already = match network.wait(client.execute(REMOVE_MEMBER, &[team, login, keep])) {
         Ok(_) => None,
-        // What was broken off is gone on with.
-        Err(error) if !keep && is(&error, NOT_THERE) => Some(said(error)),
-        Err(error) => return Err(said(error)),
+        // What was broken off is gone on with; who took oneself out looks after nothing any more.
+        Err(error) if !keep && (is(&error, NOT_THERE) || is_oneself && is(&error, NOT_ALLOWED)) => {
+            Some(not_removed(error, is_oneself))
+        }
+        Err(error) => return Err(not_removed(error, is_oneself)),
     };
     let withdrawn = if *keep {
         0
@@ -319,13 +363,14 @@ pub(super) fn remove_member(arguments: &RemoveMemberArguments, surroundings: &Su
         let step = || {
             network.ask(async {
                 let told = client.query_one(WITHDRAW_MEMBER, &[team, login, &STEP]).await;
-                let row = told.inspect_err(|error| was_never.set(is(error, NEVER_THERE) || is(error, NOT_THERE)))?;
+                let of_nobody = |error: &Error| [NEVER_THERE, NOT_THERE, NOT_ALLOWED].iter().any(|code| is(error, code));
+                let row = told.inspect_err(|error| was_never.set(of_nobody(error)))?;
                 row.try_get::<_, i64>(0)
             })
         };
         match (in_steps(step), out_already) {
-            // There was nothing to go on with: what was said at first stands.
-            (Ok(0), Some(at_first)) => return Err(at_first),
+            // There was nothing to go on with.
+            (Ok(0), Some(_)) => return Err(out_already_for_good(login, team)),
             (Err(_), Some(at_first)) if was_never.get() => return Err(at_first),
             (Ok(withdrawn), _) => withdrawn,
             (Err(error), Some(_)) => return Err(error),
@@ -343,6 +388,26 @@ pub(super) fn remove_member(arguments: &RemoveMemberArguments, surroundings: &Su
         say!("Taken back: {} of {login}.", counted(withdrawn, "episode", "episodes"));
     }
     Ok(())
+}
+
+/// What keeps a login from being taken out. A plain member, who may not take itself out, can leave.
+fn not_removed(error: Error, is_oneself: bool) -> CliError {
+    let is_plain = is_oneself && is(&error, NOT_ALLOWED);
+    let told = said(error);
+    if is_plain { told.with_hint(TO_LEAVE) } else { told }
+}
+
+/// What a plain member does instead.
+const TO_LEAVE: &str = "`remembrancer share leave` takes back what this machine shared, and shares no more; to be taken out of the team, ask \
+who looks after it";
+
+/// Somebody who is out of the team, and of whom nothing is there.
+fn out_already_for_good(login: &str, team: &str) -> CliError {
+    CliError::new(
+        Kind::NotFound,
+        format!("the login {login} is not in the team {team} any more, and shares nothing there"),
+    )
+    .with_hint("there is nothing to take back; `remembrancer share add-member` lets the login in again")
 }
 
 /// Who takes itself out is seldom meant.
@@ -396,5 +461,17 @@ mod tests {
         );
         assert!(error.hint().unwrap().contains("--yes"));
         assert!(!oneself("ada", "acme", true).message().contains("takes back"));
+    }
+
+    #[test]
+    fn who_would_not_look_after_a_team_any_more_is_told_so() {
+        let error = no_admin_any_more("ada", "acme");
+        assert_eq!(error.kind(), Kind::Usage);
+        assert!(
+            error.message().contains("yourself a plain member of the team acme") && error.message().contains("unless you own"),
+            "{error}"
+        );
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("--admin") && hint.contains("--yes"), "{hint}");
     }
 }

@@ -188,6 +188,7 @@ mod tests {
             allowed,
             episodes: 3,
             pushed: 0,
+            taken: 0,
         }
     }
 

@@ -24,6 +24,10 @@ pub(super) struct AdminArguments {
 /// Why no URL is taken as an argument.
 const NOT_HERE: &str = "a URL on a command line can be read by every user of this machine, password and all";
 
+/// How a password stands in a URL.
+const ESCAPED: &str = "of the password, write all but letters, digits, '-', '.', '_' and '~' as % and two hexadecimal digits: '@' is %40, '/' \
+is %2F";
+
 /// What the file says. It may hold a password, and is never printed.
 pub(super) struct Owner {
     file: PathBuf,
@@ -116,7 +120,13 @@ fn of_url(error: &ShareError, file: &Path) -> CliError {
         ShareError::Unreachable(why) => {
             let why = why.split_once("; ").map_or(why.as_str(), |(why, _)| why);
             let what = format!("the server of the shared store can't be reached: {why}");
-            CliError::new(Kind::Failed, what).with_hint(reached)
+            // The host may be a part of the password.
+            let hint = if why.contains("lookup address") {
+                format!("{reached}; {ESCAPED}")
+            } else {
+                reached
+            };
+            CliError::new(Kind::Failed, what).with_hint(hint)
         }
         ShareError::Late(_) => share_error(error).with_hint(reached),
         _ => share_error(error),
@@ -168,12 +178,34 @@ fn read_url(file: &Path) -> Result<(Address, Option<String>), CliError> {
         .lines()
         .map(str::trim)
         .find(|line| !line.is_empty() && !line.starts_with('#'));
+    if line.is_some_and(is_cut_short) {
+        return Err(refused(
+            format!("the URL in {shown} can't be used: an @ stands behind its host"),
+            ESCAPED,
+        ));
+    }
     let Some((url, password)) = line.and_then(without_password) else {
-        let hint = "write postgres://user:password@host/database on its first line";
-        return Err(refused(format!("{shown} holds no URL of a database"), hint));
+        let hint = format!("write postgres://user:password@host/database on its first line; {ESCAPED}");
+        return Err(refused(format!("{shown} holds no URL of a database"), &hint));
     };
     let address = Address::parse(&url).map_err(|wrong| refused(format!("the URL in {shown} can't be used"), &remedy(wrong)))?;
     Ok((address, password))
+}
+
+/// Whether a sign in the password of a URL ends what is before the database's name, so that the host would be read from within it.
+fn is_cut_short(url: &str) -> bool {
+    let Some((_, rest)) = url.split_once("://") else {
+        return false;
+    };
+    let (authority, behind) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let database = behind.split('?').next().unwrap_or_default();
+    // Where no user is named before, what is behind the colon is a port.
+    let is_place = authority.contains('@')
+        || authority.ends_with(']')
+        || authority
+            .rsplit_once(':')
+            .is_none_or(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()));
+    database.contains('@') || !is_place && behind.contains('@')
 }
 
 /// A URL without the password in it, and the password; none where it is no URL, or its password is spelled wrongly.
@@ -236,6 +268,44 @@ mod tests {
         ] {
             assert_eq!(without_password(wrong), None, "{wrong}");
         }
+    }
+
+    #[rstest]
+    #[case::a_slash("postgres://ada:s3/cret@db/memory", true)]
+    #[case::both("postgres://ada:s3@cr/et@db/memory", true)]
+    #[case::digits("postgres://ada:12/34@db/memory", true)]
+    #[case::a_question("postgres://ada:s3?cret@db/memory", true)]
+    #[case::an_at("postgres://ada:s3@cret@db/memory", false)]
+    #[case::escaped("postgres://ada:s3%2Fcr%40et@db:5433/memory", false)]
+    #[case::none("postgres://ada@db/memory", false)]
+    #[case::mail_behind("postgres://db/memory?user=a@b", false)]
+    #[case::mail_behind_a_port("postgres://db:5432?user=a@b&dbname=memory", false)]
+    #[case::mail_behind_an_address("postgres://[::1]?user=a@b&dbname=memory", false)]
+    #[case::no_url("ada:s3/cret@db", false)]
+    fn a_password_that_is_not_escaped_is_seen(#[case] url: &str, #[case] expected: bool) {
+        assert_eq!(is_cut_short(url), expected);
+    }
+
+    #[test]
+    fn how_a_password_is_written_is_told_where_it_is_not_and_where_no_host_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("url");
+        for url in ["postgres://ada:s3@cr/et@db/memory", "postgres://ada:s3%cret@db/memory"] {
+            fs_err::write(&file, url).unwrap();
+            fs_err::set_permissions(&file, system::permissions(0o600)).unwrap();
+            let error = read_url(&file).unwrap_err();
+            assert_eq!(error.kind(), Kind::Usage);
+            let told = error.to_string();
+            assert!(
+                told.contains("'/' is %2F") && !["s3@", "s3%", "cr/et"].iter().any(|part| told.contains(part)),
+                "{told}"
+            );
+        }
+        let unknown = ShareError::Unreachable("failed to lookup address information: Name or service not known".to_owned());
+        let told = of_url(&unknown, &file).to_string();
+        assert!(told.contains("'/' is %2F"), "{told}");
+        let away = ShareError::Unreachable("connection refused".to_owned());
+        assert!(!of_url(&away, &file).to_string().contains("%2F"));
     }
 
     #[rstest]

@@ -45,6 +45,7 @@ fn project_json(project: &ProjectToShare) -> Value {
         "shared": project.allowed,
         "episodes": project.episodes,
         "sent": project.pushed,
+        "taken": project.taken,
         "keys": project.keys,
     })
 }
@@ -90,7 +91,11 @@ fn line(project: &Value, is_settled: bool) -> String {
         }
         _ => String::new(),
     };
-    format!("{name}: {is_shared}; {here} here{there}{missing}")
+    let taken = match project["taken"].as_u64().unwrap_or_default() {
+        0 => String::new(),
+        taken => format!(", {taken} taken from others"),
+    };
+    format!("{name}: {is_shared}; {here} here{there}{missing}{taken}")
 }
 
 #[cfg(test)]
@@ -119,10 +124,26 @@ mod tests {
             allowed,
             episodes: 12,
             pushed,
+            taken: 0,
         };
         let told = project_json(&project);
         assert_eq!(line(&told, is_settled), expected);
         assert_eq!(told["keys"], json!(["github.com/acme/app"]));
+    }
+
+    #[test]
+    fn what_others_shared_of_a_project_is_told() {
+        let project = ProjectToShare {
+            name: "app".to_owned(),
+            keys: vec!["github.com/acme/app".to_owned()],
+            allowed: false,
+            episodes: 0,
+            pushed: 0,
+            taken: 7,
+        };
+        let told = project_json(&project);
+        assert_eq!(line(&told, true), "app: not shared; 0 episodes here, 7 taken from others");
+        assert_eq!(told["taken"], 7);
     }
 
     #[rstest]

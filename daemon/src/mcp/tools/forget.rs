@@ -12,7 +12,7 @@ use crate::clock;
 use crate::mcp::arguments::{Kind, Parameter};
 use crate::mcp::confirm::{LIFETIME, Selection};
 use crate::mcp::wording::{Told, block, list_of, name, plain, quoted, shared_by, shown_throughout, text_of, with_sharer};
-use crate::whose::Others;
+use crate::whose::{Others, goes_everywhere, shared_on};
 
 pub(super) const TOOL: ToolOf = ToolOf {
     name: "forget",
@@ -73,6 +73,7 @@ fn output() -> Value {
         ("to", or_null(&string())),
         ("newest", list(&turn)),
         ("shared", list(&sharer)),
+        ("shared_on", integer()),
         ("confirm", or_null(&string())),
         ("expires_in_seconds", or_null(&integer())),
         ("log_emptied", or_null(&boolean())),
@@ -234,6 +235,9 @@ pub(in crate::mcp) fn delete(surroundings: &Surroundings, selection: &Selection)
         counted(&done["forgotten"], "episode", "episodes"),
         counted(&done["turns"], "turn", "turns")
     );
+    if let Some(everywhere) = goes_everywhere(shared_on(&done), done["forgotten"].as_u64().unwrap_or_default()) {
+        text.extend([" ", &everywhere]);
+    }
     if done["log_emptied"] == false {
         text.push_str(" Bytes of them may lie in the database's log for a moment; they go by themselves.");
     }
@@ -246,6 +250,7 @@ pub(in crate::mcp) fn delete(surroundings: &Surroundings, selection: &Selection)
     structured["episodes"] = done["forgotten"].clone();
     structured["turns"] = done["turns"].clone();
     structured["shared"] = list_of(&done, "shared").into();
+    structured["shared_on"] = shared_on(&done).into();
     structured["log_emptied"] = json!(done["log_emptied"] == true);
     if let Some(stays) = Others::of(&done["shared"]).sentence(done["forgotten"].as_u64().unwrap_or_default()) {
         text = block(TOOL.name, &text, &stays, true, "");
@@ -280,6 +285,7 @@ fn structured(status: &str, preview: &Value, token: Option<&str>) -> Value {
         "to": preview["to"],
         "newest": list_of(preview, "newest").iter().map(|turn| with_sharer(turn, &["id", "date", "project", "asked"])).collect::<Vec<_>>(),
         "shared": list_of(preview, "shared"),
+        "shared_on": shared_on(preview),
         "confirm": token,
         "expires_in_seconds": token.map(|_| LIFETIME.as_secs()),
         "log_emptied": null,
@@ -327,7 +333,17 @@ mod tests {
                 "{said}"
             );
         }
+        let mut shared = selected(&json!([]), &Value::Null);
+        shared.preview["shared_on"] = 1.into();
+        for said in [unconfirmed(&shared, "t").text, question(&shared)] {
+            assert!(
+                said.contains("for good") && said.contains("It goes from the team and from your other machines, too."),
+                "{said}"
+            );
+        }
+        assert_eq!(unconfirmed(&shared, "t").structured["shared_on"], 1);
         let structured = unconfirmed(&of_bob, "t").structured;
+        assert_eq!(structured["shared_on"], 0);
         assert_eq!(structured["newest"][0]["shared_by"], "bob");
         assert_eq!(structured["shared"], json!([{"member": "bob", "episodes": 1}]));
     }

@@ -10,7 +10,7 @@ use super::times::moment;
 use super::{Said, Section, View, counted, link, member, nothing};
 use crate::forgotten::Forgotten;
 use crate::printable::{for_field, is_plain};
-use crate::whose::{Others, other_of};
+use crate::whose::{Others, goes_everywhere, other_of, shared_on};
 
 /// How each decision is worded.
 impl Decision {
@@ -92,6 +92,7 @@ pub(in crate::page) fn confirm(decision: Decision, id: &str, preview: &Value, ke
     let episodes = preview["episodes"].as_u64().unwrap_or_default();
     let others = Others::of(&preview["shared"]);
     let stays = others.sentence(episodes).filter(|_| decision.forgets());
+    let everywhere = goes_everywhere(shared_on(preview), episodes).filter(|_| decision.forgets());
     // What is one's own goes for good, whatever stays with others.
     let verb = match stays {
         None => decision.verb(),
@@ -121,6 +122,7 @@ pub(in crate::page) fn confirm(decision: Decision, id: &str, preview: &Value, ke
             }
             h2 { "What happens" }
             ul {
+                @if let Some(everywhere) = &everywhere { li { (everywhere) } }
                 @if let Some(stays) = &stays { li { (Said(stays)) } }
                 @for consequence in decision.consequences() { li { (consequence) } }
             }
@@ -333,6 +335,14 @@ mod tests {
         preview["shared"] = json!([]);
         let own = asked(Decision::Forget, &preview);
         assert!(own.contains("Forget for good") && !own.contains("stays with"), "{own}");
+        assert!(!own.contains("from the team"), "{own}");
+        preview["shared_on"] = 3.into();
+        let shared = asked(Decision::ForgetSession, &preview);
+        assert!(
+            shared.contains("They go from the team and from your other machines, too."),
+            "{shared}"
+        );
+        assert!(!asked(Decision::Mute, &preview).contains("from the team"));
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(super) struct Decisions {
     episodes: Option<u64>,
     /// How many of them others shared; not who.
     shared: u64,
+    /// How many of them go from the shared store, too.
+    shared_on: u64,
     bytes_left: bool,
     set_aside: u64,
     unread: bool,
@@ -52,6 +54,7 @@ impl Decisions {
                 episodes: self.shared,
                 logins: Vec::new(),
             },
+            shared_on: self.shared_on,
             bytes_left: self.bytes_left,
             set_aside: self.set_aside,
             unread: self.unread,
@@ -74,10 +77,13 @@ pub(super) async fn decisions(
 /// Leads on to what a forgetting came to.
 fn on_to_forgotten(decision: Decision, forgotten: &Forgotten) -> Response {
     let (episodes, set_aside) = (forgotten.episodes.to_string(), forgotten.set_aside.to_string());
-    let shared = forgotten.others.episodes.to_string();
+    let (shared, shared_on) = (forgotten.others.episodes.to_string(), forgotten.shared_on.to_string());
     let mut asked = vec![("done", decision.name()), ("episodes", episodes.as_str())];
     if forgotten.others.episodes > 0 {
         asked.push(("shared", shared.as_str()));
+    }
+    if forgotten.shared_on > 0 {
+        asked.push(("shared_on", shared_on.as_str()));
     }
     if forgotten.bytes_left {
         asked.push(("bytes_left", "true"));
