@@ -51,6 +51,7 @@ impl CliError {
     }
 
     /// The same as a failure of another kind.
+    #[cfg(feature = "share")]
     pub(crate) fn of_kind(mut self, kind: Kind) -> Self {
         self.kind = kind;
         self
