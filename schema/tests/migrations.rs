@@ -125,7 +125,12 @@ fn a_reader_never_migrates() {
     // What the last migration made goes, and what it replaced comes back.
     Connection::open(&path)
         .and_then(|db| {
-            db.execute_batch("DROP TABLE share_former; DROP TABLE share_server; DROP TABLE share_outbox;")?;
+            db.execute_batch(
+                "DROP TRIGGER share_episode_added; DROP TRIGGER share_episode_changed; DROP TRIGGER share_episode_removed;
+                 DROP TRIGGER share_branch_changed; DROP TRIGGER share_turn_forgotten; DROP TRIGGER share_project_renamed;
+                 DROP TRIGGER share_key_added; DROP TRIGGER share_key_changed; DROP TRIGGER share_key_removed;
+                 DROP TABLE share_former; DROP TABLE share_server; DROP TABLE share_outbox;",
+            )?;
             db.execute_batch(include_str!("../migrations/0019_shared.sql"))
         })
         .expect("drops");
