@@ -329,8 +329,11 @@ fn a_key_that_names_nothing_takes_nothing_back_and_fails() {
     let Some(store) = Store::of(sandbox!()) else { return };
     let (laptop, desk) = pair(&store);
     tell(&laptop, "a", FIRST);
-    let (_writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
+    let (writes, _recalls) = (laptop.sandbox.start(), desk.sandbox.start());
     desk.wait_for(FIRST);
+    // A vector on its way is told of until the machine hears what was taken back.
+    writes.embed_all();
+    laptop.wait_for_status(&["; 0 changes to be sent"]);
     let wrong = laptop
         .sandbox
         .run(&["share", "forget", "--yes", "--project", "github.com/acme/wrong"]);
