@@ -5,6 +5,7 @@ mod encrypted;
 mod encrypting;
 mod faults;
 mod leaving;
+mod left_team;
 mod passwords;
 mod refused;
 mod remote;
