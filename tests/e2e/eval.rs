@@ -287,7 +287,9 @@ fn check_report(report: &Value) {
         }
         assert_eq!(overall["queries"], 60);
         assert_eq!(result["categories"]["again"]["queries"], 30);
-        assert_eq!(result["noise"][0]["kind"], "chatter");
+        let noise = result["noise"].as_array().unwrap();
+        let kinds: Vec<&Value> = noise.iter().map(|share| &share["kind"]).collect();
+        assert_eq!(kinds, ["chatter", "coding", "foreign", "personal"]);
     }
     let (rrf, recency) = (&results[0]["overall"], &results[1]["overall"]);
     assert!(rrf["recall"]["3"]["mean"].as_f64().unwrap() > 0.9, "{rrf}");
@@ -355,7 +357,7 @@ fn features_are_written_for_every_prompt() {
         ];
         assert!(rows.iter().any(|row| row.starts_with(&right)), "no {right:?}");
     }
-    for kind in ["exact", "coding", "foreign"] {
+    for kind in ["exact", "coding", "foreign", "personal"] {
         assert!(rows.iter().any(|row| row[1] == kind), "no {kind}");
     }
 }

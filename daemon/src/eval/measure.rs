@@ -192,7 +192,8 @@ impl<'a> Bench<'a> {
         sweep(self.dataset, &mut Asker::new(&self.store, self.models, self.now()), settings)
     }
 
-    /// Asks what this set has no answer to: chatter, coding prompts, and questions about other projects and other sets.
+    /// Asks what this set has no answer to: chatter, coding prompts, questions about people whom nobody in it knows, and those
+    /// about other projects and other sets.
     fn noise(&self, asker: &mut Asker<'_>, settings: &RecallSettings, foreign: &[&str]) -> Result<Vec<NoiseResult>, EvalError> {
         let mut results = Vec::new();
         for (kind, asks) in self.unanswerable(foreign, &[Half::Judge]) {
@@ -216,6 +217,7 @@ impl<'a> Bench<'a> {
             let kind = match prompt.kind {
                 NoiseKind::Chatter => "chatter",
                 NoiseKind::Coding => "coding",
+                NoiseKind::Personal => "personal",
             };
             asks.entry(kind).or_default().push(elsewhere(&prompt.text, project));
         }

@@ -1,10 +1,12 @@
-//! Prompts that a store of everyday talk has no answer to: chatter, and coding questions about other people's code.
+//! Prompts that a store of everyday talk has no answer to: chatter, coding questions about other people's code, and questions
+//! about people whom nobody in the store knows.
 //!
 //! Written for this purpose, and for no profile. Thresholds are tuned on one half and judged on the other alone.
 
 /// One prompt a line; `\n` within a line is a line end of the prompt.
 const CHATTER: &str = include_str!("prompts/chatter.txt");
 const CODING: &str = include_str!("prompts/coding.txt");
+const PERSONAL: &str = include_str!("prompts/personal.txt");
 
 /// A prompt for which nothing should be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub enum NoiseKind {
     Chatter,
     /// A programmer's question that has nothing to do with the store.
     Coding,
+    /// A question about people of whom the store holds nothing.
+    Personal,
 }
 
 /// What a prompt may be used for.
@@ -37,17 +41,21 @@ pub enum Half {
 
 /// All prompts: the first, third, fifth … of each kind to tune with, the others to judge by.
 pub fn prompts() -> Vec<NoisePrompt> {
-    [(NoiseKind::Chatter, CHATTER), (NoiseKind::Coding, CODING)]
-        .into_iter()
-        .flat_map(|(kind, lines)| {
-            let halves = [Half::Tune, Half::Judge].into_iter().cycle();
-            lines.lines().zip(halves).map(move |(line, half)| NoisePrompt {
-                text: line.replace("\\n", "\n").replace("\\t", "\t"),
-                kind,
-                half,
-            })
+    [
+        (NoiseKind::Chatter, CHATTER),
+        (NoiseKind::Coding, CODING),
+        (NoiseKind::Personal, PERSONAL),
+    ]
+    .into_iter()
+    .flat_map(|(kind, lines)| {
+        let halves = [Half::Tune, Half::Judge].into_iter().cycle();
+        lines.lines().zip(halves).map(move |(line, half)| NoisePrompt {
+            text: line.replace("\\n", "\n").replace("\\t", "\t"),
+            kind,
+            half,
         })
-        .collect()
+    })
+    .collect()
 }
 
 #[cfg(test)]
@@ -57,9 +65,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_halves_of_both_kinds_have_enough_to_judge_by() {
+    fn both_halves_of_every_kind_have_enough_to_judge_by() {
         let prompts = prompts();
-        for kind in [NoiseKind::Chatter, NoiseKind::Coding] {
+        for kind in [NoiseKind::Chatter, NoiseKind::Coding, NoiseKind::Personal] {
             for half in [Half::Tune, Half::Judge] {
                 let found = prompts
                     .iter()

@@ -61,7 +61,7 @@ pub struct QueryResult {
 /// What became of one kind of prompts that nothing answers.
 #[derive(Clone, Debug, Default)]
 pub struct NoiseResult {
-    /// The kind: chatter, coding, another conversation's questions.
+    /// The kind: chatter, coding, people of whom nothing is stored, another conversation's questions.
     pub kind: String,
     /// How many there were.
     pub prompts: usize,

@@ -4,12 +4,13 @@ use remembrancer_processor::eval::noise::{Half, NoiseKind, prompts};
 
 use super::history::Question;
 
-/// Chatter, and coding prompts that have nothing to do with any conversation, by kind.
-pub fn noise() -> [(&'static str, Vec<Question>); 2] {
+/// Chatter, coding prompts that have nothing to do with any conversation, and questions about people whom none names, by kind.
+pub fn noise() -> [(&'static str, Vec<Question>); 3] {
     let of_kind = |name: &'static str, kind: NoiseKind| (name, questions(name, kind));
     [
         of_kind("chatter", NoiseKind::Chatter),
         of_kind("unrelated coding prompts", NoiseKind::Coding),
+        of_kind("questions about people of whom nothing is stored", NoiseKind::Personal),
     ]
 }
 
