@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Learns the weights of the default profile: what orders candidates, and what tells that the store holds an answer.
 
-    remembrancer eval --config FILE SETS… --features features.tsv     (FILE: [fusion] profile = "default")
-    packaging/ranking/train.py features.tsv processor/src/recall/weights.rs
+    remembrancer eval --config FILE TRAINED… --features train.tsv     (FILE: [fusion] profile = "default")
+    remembrancer eval --config FILE SETS… --features judge.tsv
+    packaging/ranking/train.py train.tsv judge.tsv processor/src/recall/weights.rs
 
-Needs numpy. The same features give the same weights. See README.md beside this file for what is trained on what, and why.
+What is learnt comes from the first file alone, which has the sets that may be learnt from and no other; the report is over
+the second. Needs numpy. The same features give the same weights. See README.md beside this file for what is trained on what,
+and why.
 """
 
 import sys
@@ -30,10 +33,12 @@ FAR_COSINE, NEAR_COSINE = 0.5, 0.65
 EXACT_FIRST, QUOTED_WEIGHTS = 0.965, [step / 2 for step in range(17)]
 # Prompts without an answer that teach the gate; coding prompts are no strangers to sets of code and commands.
 NOISE = [(name, "foreign") for name in TRAINED_ON] + [(name, "chatter") for name in TRAINED_ON]
-NOISE += [("lme-oracle-dev", "coding"), ("scifact", "coding")]
+NOISE += [("lme-oracle-dev", "coding"), ("scifact", "coding")] + [(name, "personal") for name in TRAINED_ON]
+# Kinds of which every second prompt only judges (`eval::noise::Half`).
+HALVED = ("chatter", "coding", "personal")
 # From this best cosine on the floor asks no further (`floor::FLOOR`).
 AMPLE_COSINE = 0.5
-UNJUDGED = {"adversarial", "exact", "foreign", "chatter", "coding"}
+UNJUDGED = {"adversarial", "exact", "foreign", *HALVED}
 
 
 class Prompt:
@@ -50,8 +55,7 @@ class Prompt:
         self.nearness = np.clip((self.support[0] - FAR_COSINE) / (NEAR_COSINE - FAR_COSINE), 0, 1)
 
     def tunes(self):
-        """Every second chatter and coding prompt only judges (`eval::noise::Half`)."""
-        return self.kind not in ("chatter", "coding") or int(self.name.rsplit("-", 1)[1]) % 2 == 0
+        return self.kind not in HALVED or int(self.name.rsplit("-", 1)[1]) % 2 == 0
 
 
 def read(path):
@@ -66,6 +70,24 @@ def read(path):
     sets = defaultdict(list)
     for (name, kind, prompt, _), values in rows.items():
         sets[name].append(Prompt(kind, prompt, values))
+    return sets
+
+
+def read_trained(path):
+    """The prompts to learn from: of all sets of `TRAINED_ON`, and of no other, or this ends."""
+    sets = read(path)
+    others = sorted(set(sets) - set(TRAINED_ON))
+    if others:
+        sys.exit(
+            f"{path} has {', '.join(others)}, from which nothing may be learnt (TRAINED_ON): in one run of eval each set is asked "
+            f"the questions of the others as noise, so write the features to learn from in a run of {', '.join(TRAINED_ON)} alone"
+        )
+    missing = [name for name in TRAINED_ON if name not in sets]
+    if missing:
+        sys.exit(f"{path} lacks {', '.join(missing)}: the run of eval that writes it takes all sets to learn from")
+    for name, kind in NOISE:
+        if not any(prompt.tunes() for prompt in of_kind(sets[name], kind)):
+            print(f"{path} has no {kind} prompts of {name}: the gate is learnt without them")
     return sets
 
 
@@ -219,8 +241,10 @@ def report(sets, weights, quoted, slopes, bias):
         answered = probability(prompts)
         for floor in (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6):
             lost = figures[:, 1].mean() - (figures[:, 1] * (answered >= floor)).mean()
-            kinds = {kind: [p for p in of_kind(sets[name], kind) if kind == "foreign" or not p.tunes()] for kind in ("foreign", "coding", "chatter")}
+            noise = {kind: of_kind(sets[name], kind) for kind in ("foreign", *HALVED)}
+            kinds = {kind: [prompt for prompt in found if kind == "foreign" or not prompt.tunes()] for kind, found in noise.items()}
             shown = ", ".join(f"{kind} {(probability(found) >= floor).mean():.3f}" for kind, found in kinds.items() if found)
+            shown = shown or "none: no noise was asked"
             print(f"    floor {floor:.2f}: recall@3 lost {lost:.3f}; shown to {shown}")
 
 
@@ -268,17 +292,15 @@ pub(super) const ANSWER: AnswerModel = AnswerModel {{
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
-    sets = read(sys.argv[1])
-    missing = [name for name in TRAINED_ON if name not in sets]
-    if missing:
-        sys.exit(f"{sys.argv[1]} lacks {', '.join(missing)}")
+    train, judge, weights_file = sys.argv[1:]
+    sets = read_trained(train)
     weights = learn_order(sets)
     quoted = least_quoted(sets, weights)
     slopes, bias = learn_answer(sets, weights, quoted)
-    report(sets, weights, quoted, slopes, bias)
-    with open(sys.argv[2], "w", encoding="utf-8") as out:
+    report(read(judge), weights, quoted, slopes, bias)
+    with open(weights_file, "w", encoding="utf-8") as out:
         out.write(rust(weights, quoted, slopes, bias))
 
 
