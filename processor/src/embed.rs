@@ -31,6 +31,7 @@ mod packed;
 mod padded;
 mod passage;
 mod simd;
+mod term_vectors;
 mod tile;
 mod tokenize;
 mod vector;
@@ -40,6 +41,7 @@ mod words;
 
 pub(crate) use folder::Folder;
 pub(crate) use layers::Layers;
+pub(crate) use term_vectors::{TermRow, TermVectors};
 pub(crate) use tokenize::Tokens;
 pub(crate) use weights::Weights;
 pub(crate) use words::InputTables;

@@ -22,6 +22,7 @@ mod leg;
 mod legs;
 mod linear;
 mod meaning;
+mod nearness;
 mod notes;
 mod occurrences;
 pub(crate) mod origin;
@@ -53,6 +54,7 @@ use std::time::Duration;
 use remembrancer_schema::trace::TracedQuery;
 use remembrancer_schema::{EpisodeId, EpisodeText, ProjectId, Reader, RecollectionLog, SessionKey, UnixMillis};
 
+pub use choose::SESSION_SPREAD;
 pub use coarse::{CodeIndex, Removal, Shards};
 pub use echo::Echo;
 pub use evidence::{Evidence, FEATURES};
@@ -177,6 +179,9 @@ pub struct RecallSettings {
     pub floor: Floor,
     /// The cosine with the previous prompt above which the topic is the same.
     pub same_topic_cosine: f32,
+    /// How far another session is preferred to one that is shown already, in the second stage's scores; nothing where a profile
+    /// has no second stage.
+    pub session_spread: f64,
     /// The caps of the text.
     pub caps: Caps,
     /// How a reranker's scores meet the order that it is given, where there is a reranker.
@@ -193,6 +198,7 @@ impl Default for RecallSettings {
             top: 3,
             floor: FLOOR,
             same_topic_cosine: SAME_TOPIC_COSINE,
+            session_spread: SESSION_SPREAD,
             caps: CAPS,
             blend: Blend::default(),
             reserve: Duration::from_millis(50),
@@ -201,11 +207,12 @@ impl Default for RecallSettings {
 }
 
 impl RecallSettings {
-    /// The same with every relevance gate and cap open: what a bench judges a ranking by.
+    /// The same with every relevance gate and cap open, and every candidate in its place: what a bench judges a ranking by.
     #[must_use]
     pub fn without_gates(self) -> Self {
         Self {
             floor: OPEN_FLOOR,
+            session_spread: 0.0,
             caps: Caps::NONE,
             ..self
         }

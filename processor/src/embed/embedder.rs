@@ -5,6 +5,7 @@ use std::path::Path;
 use super::batch::{BATCH_TOKENS, batches};
 use super::folder::{Folder, Pooling, parse_config};
 use super::layers::Layers;
+use super::term_vectors::TermVectors;
 use super::tokenize::{PASSAGE_TOKENS, Tokens};
 use super::vnni::ByteSet;
 use super::weights::Weights;
@@ -43,6 +44,11 @@ pub struct BertEmbedder {
     pooling: Pooling,
 }
 
+/// Once with the model, and not on the first prompt's time.
+fn read_term_vectors() {
+    TermVectors::built_in();
+}
+
 impl BertEmbedder {
     /// The model that is built in, on the processor. Takes about 50 ms and, beside the tokenizer, 12 MB.
     ///
@@ -65,6 +71,7 @@ impl BertEmbedder {
     /// # Errors
     /// As [`BertEmbedder::embedded_on`].
     pub fn embedded_with(device: DeviceChoice, precision: Precision) -> Result<Self, EmbedError> {
+        read_term_vectors();
         let device = device.open()?;
         let bytes = ByteSet::found()
             .next()
@@ -91,6 +98,7 @@ impl BertEmbedder {
     /// # Errors
     /// [`EmbedError`] naming the file that is missing, truncated or of another model, and what to do.
     pub fn from_dir(path: &Path, device: DeviceChoice) -> Result<Self, EmbedError> {
+        read_term_vectors();
         let folder = Folder::read(path)?;
         let weights = Weights::parse(&folder.weights_path, &folder.weights)?;
         Ok(Self {

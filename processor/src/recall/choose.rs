@@ -1,14 +1,14 @@
 //! From the ranked order to what is shown: relevance floor first, then the later of what says the same or takes something back, then
-//! one a turn, then the cut to three.
+//! one a turn and rather another session than the same again, then the cut to three.
 
 use std::collections::HashSet;
 
-use remembrancer_schema::{EpisodeText, Importance, LoggedCandidate, ProjectId, Rank, TurnUid};
+use remembrancer_schema::{EpisodeText, Importance, LoggedCandidate, ProjectId, Rank, SessionId, TurnUid};
 
 use super::floor::{Backing, Dropped};
 use super::leg::Leg;
 use super::succession::{self, Fall, Place};
-use super::weigh::{Weighed, Weighing};
+use super::weigh::{Weighed, Weighing, users_word};
 use super::{RecallSettings, Recollection};
 
 /// What was chosen, and what became of the candidates that were judged.
@@ -17,8 +17,18 @@ pub(super) struct Choice {
     pub(super) judged: Vec<LoggedCandidate>,
 }
 
-/// Walks `weighing` from the best down, until `settings.top` are found. `own` tells the prompt's own projects from others.
-pub(super) fn choose(weighing: &Weighing, own: impl Fn(Option<ProjectId>) -> bool, settings: &RecallSettings) -> Choice {
+/// By how much of the second stage's scores a candidate of a session that is shown already is put behind those of others (ADR 0059).
+/// Between the first and the fourth of a prompt lie about one and a half.
+pub const SESSION_SPREAD: f64 = 0.3;
+
+/// Walks `weighing` from the best down, until `settings.top` are found. `own` tells the prompt's own projects from others; `spread` is
+/// what being of a session that is shown already takes from a score.
+pub(super) fn choose(
+    weighing: &Weighing,
+    own: impl Fn(Option<ProjectId>) -> bool,
+    settings: &RecallSettings,
+    spread: f64,
+) -> Choice {
     let candidates = &weighing.candidates;
     let admitted: Vec<Result<(), Dropped>> = candidates
         .iter()
@@ -33,15 +43,55 @@ pub(super) fn choose(weighing: &Weighing, own: impl Fn(Option<ProjectId>) -> boo
         recollections: Vec::new(),
         judged: Vec::new(),
         turns: HashSet::new(),
+        sessions: HashSet::new(),
     };
-    for Place { candidate, fall } in succession::order(candidates, |candidate| {
+    let mut places: Vec<Judged<'_>> = succession::order(candidates, |candidate| {
         admitted[candidate].is_ok() && says_something(&candidates[candidate])
-    }) {
-        judge.judge(&candidates[candidate], admitted[candidate], fall);
+    })
+    .into_iter()
+    .map(
+        |Place {
+             candidate,
+             fall,
+             is_bound,
+         }| Judged {
+            weighed: &candidates[candidate],
+            admitted: admitted[candidate],
+            fall,
+            is_bound,
+        },
+    )
+    .collect();
+    while !places.is_empty() {
+        let next = judge.next(&places, spread);
+        judge.judge(places.remove(next));
     }
     Choice {
         recollections: judge.recollections,
         judged: judge.judged,
+    }
+}
+
+/// A candidate in the order in which it is judged.
+#[derive(Clone, Copy)]
+struct Judged<'a> {
+    weighed: &'a Weighed,
+    /// What the floor says.
+    admitted: Result<(), Dropped>,
+    fall: Option<Fall>,
+    /// Whether it is the later word on another, or another is on it.
+    is_bound: bool,
+}
+
+impl Judged<'_> {
+    fn session(&self) -> SessionId {
+        self.weighed.fused.candidate.row.session
+    }
+
+    /// Whether it stands where it was ranked, whatever its session: by ADR 48, or by the user's word. (All facts are of one session,
+    /// and of as many matters as there are facts.)
+    fn is_fixed(&self) -> bool {
+        self.is_bound || users_word(&self.weighed.text) > 0.0
     }
 }
 
@@ -50,16 +100,37 @@ struct Judge<'a> {
     recollections: Vec<Recollection>,
     judged: Vec<LoggedCandidate>,
     turns: HashSet<TurnUid>,
+    sessions: HashSet<SessionId>,
 }
 
 impl Judge<'_> {
-    fn judge(&mut self, weighed: &Weighed, admitted: Result<(), Dropped>, fall: Option<Fall>) {
-        let dropped = admitted.and_then(|()| self.verdict(weighed, fall)).err();
+    /// Which of `places` comes next: the first, unless it is of a session that is shown already and one of another comes close.
+    fn next(&self, places: &[Judged<'_>], spread: f64) -> usize {
+        let is_of_shown = |one: &Judged<'_>| self.sessions.contains(&one.session());
+        let [first, others @ ..] = places else {
+            return 0;
+        };
+        if first.is_fixed() || !is_of_shown(first) || self.dropped(first).is_some() {
+            return 0;
+        }
+        let least = first.weighed.score - spread;
+        let takes_its_place =
+            |one: &Judged<'_>| !one.is_fixed() && one.weighed.score > least && !is_of_shown(one) && self.dropped(one).is_none();
+        others.iter().position(takes_its_place).map_or(0, |place| place + 1)
+    }
+
+    fn dropped(&self, one: &Judged<'_>) -> Option<Dropped> {
+        one.admitted.and_then(|()| self.verdict(one.weighed, one.fall)).err()
+    }
+
+    fn judge(&mut self, one: Judged<'_>) {
+        let (weighed, dropped) = (one.weighed, self.dropped(&one));
         let position = dropped.is_none().then(|| self.recollections.len() as u32 + 1);
         self.judged.push(logged(weighed, dropped, position));
         if dropped.is_none() {
             let fused = &weighed.fused;
             self.turns.insert(fused.candidate.row.turn_uid);
+            self.sessions.insert(fused.candidate.row.session);
             self.recollections.push(Recollection {
                 episode: weighed.text.clone(),
                 score: weighed.score,

@@ -22,9 +22,9 @@ const PRIOR_DEVIATION: f64 = 0.1;
 const BM25_SATURATION: f64 = 2.2;
 
 /// How many features there are.
-pub const FEATURES: usize = 10;
+pub const FEATURES: usize = 11;
 
-/// What speaks for one candidate of one prompt. The first ten values are the features of the second stage; the others go
+/// What speaks for one candidate of one prompt. The first eleven values are the features of the second stage; the others go
 /// into [`super::Support`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
@@ -49,6 +49,8 @@ pub struct Evidence {
     pub quoted: f64,
     /// Whether it is from the time that the prompt speaks of.
     pub in_time: f64,
+    /// The share of the prompt's terms found, where a word that is near in meaning counts for as much as it is near.
+    pub soft_coverage: f64,
     /// The cosine itself; 0 without a vector.
     pub cosine: f64,
     /// BM25 as a share of what a text with every term could get.
@@ -72,6 +74,7 @@ impl Evidence {
         "passage_coverage",
         "quoted",
         "in_time",
+        "soft_coverage",
     ];
 
     /// The features in a row.
@@ -87,6 +90,7 @@ impl Evidence {
             self.passage_coverage,
             self.quoted,
             self.in_time,
+            self.soft_coverage,
         ]
     }
 }
@@ -177,12 +181,13 @@ impl Background {
             prompt_coverage: terms.share_of(&occurrences.in_prompt),
             passage_coverage: terms.share(occurrences.best_passage(terms)),
             // A prompt that says a word twice would count it twice.
-            quoted: terms.share(occurrences.longest_run).min(1.0).powi(2),
+            quoted: terms.quoted_share(occurrences.longest_run).powi(2),
             in_time: f64::from(u8::from(in_time)),
+            soft_coverage: terms.soft_share(occurrences),
             cosine: cosine.unwrap_or_default(),
-            bm25_absolute: if ideal > 0.0 { bm25 / ideal } else { 0.0 },
+            bm25_absolute: if ideal > 0.0 { (bm25 / ideal).min(1.0) } else { 0.0 },
             known_terms: terms.share(terms.known),
-            matched: occurrences.anywhere.iter().filter(|found| **found).count(),
+            matched: terms.matched(&occurrences.anywhere),
         }
     }
 }

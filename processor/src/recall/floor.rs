@@ -36,7 +36,7 @@ pub struct Floor {
 /// The floor as shipped.
 pub const FLOOR: Floor = Floor {
     answer: &ANSWER,
-    least_probability: 0.4,
+    least_probability: 0.52,
     ample_cosine: 0.5,
     relative_cosine: 0.55,
     relative_coverage: 0.8,
@@ -205,6 +205,11 @@ mod tests {
             first_cosine: 0.72,
             three_coverage: 0.7,
             in_time: 0.0,
+            best_soft_coverage: 0.9,
+            first_soft_coverage: 0.9,
+            three_soft_coverage: 0.75,
+            proper_names_in_pool: 1.0,
+            proper_names_found: 0.0,
         }
     }
 

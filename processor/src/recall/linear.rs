@@ -80,6 +80,7 @@ mod tests {
             passage_coverage: 0.0,
             quoted: 0.0,
             in_time: 0.0,
+            soft_coverage: 0.0,
             cosine: 0.0,
             bm25_absolute: 0.0,
             known_terms: 0.0,
@@ -89,8 +90,8 @@ mod tests {
 
     /// Words count where nothing is near, meaning where something is.
     const MODEL: LinearModel = LinearModel {
-        far: [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        near: [0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        far: [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        near: [0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
         far_cosine: 0.4,
         near_cosine: 0.6,
     };

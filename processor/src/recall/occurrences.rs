@@ -5,6 +5,9 @@ use std::collections::HashMap;
 
 use remembrancer_schema::{EpisodeText, for_each_term, terms};
 
+use super::nearness::Nearness;
+use super::time_words::Spoken;
+
 /// Terms between the first and the last of a passage that is looked at for proximity.
 const WINDOW: usize = 40;
 /// Words of a prompt that are compared word for word; a longer prompt quotes nothing further down.
@@ -16,10 +19,14 @@ pub(super) struct TermWeights {
     place: HashMap<String, usize>,
     weights: Vec<f64>,
     total: f64,
+    /// How many of the terms weigh anything.
+    asked: usize,
     /// The weight of those that the store holds at all.
     pub(super) known: f64,
     /// Which of the terms are names: written with a capital letter inside a sentence, or no plain words.
     names: Vec<usize>,
+    /// Those of them that are proper names: of small letters but for the first.
+    proper_names: Vec<usize>,
     /// The prompt word for word, stop words too: where in it each word stands, and what it weighs.
     wording: HashMap<String, Vec<usize>>,
     wording_weights: Vec<f64>,
@@ -29,13 +36,24 @@ impl TermWeights {
     /// Weighs `terms` by BM25's inverse document frequency in the form that is never negative, `ln(1 + (N − df + ½)/(df + ½))`: a term that
     /// the store has never seen weighs most, and so a prompt about something unknown is covered by nothing.
     ///
-    /// `prompt` is the text that the terms were taken from.
-    pub(super) fn new(terms: &[String], document_frequencies: &[u64], documents: u64, prompt: &str) -> Self {
+    /// `prompt` is the text that the terms were taken from. Those that only name the time it speaks of weigh nothing, unless there are no
+    /// others: a text of that time seldom says when it is (ADR 0012).
+    pub(super) fn new(
+        terms: &[String],
+        document_frequencies: &[u64],
+        documents: u64,
+        prompt: &str,
+        time: Option<&Spoken>,
+    ) -> Self {
         let weight = |frequency: u64| {
             let df = frequency.min(documents) as f64;
             (1.0 + (documents as f64 - df + 0.5) / (df + 0.5)).ln()
         };
-        let weights: Vec<f64> = document_frequencies.iter().map(|frequency| weight(*frequency)).collect();
+        let mut weights: Vec<f64> = document_frequencies.iter().map(|frequency| weight(*frequency)).collect();
+        let of_time = time.map_or_else(Vec::new, |spoken| only_of_time(terms, spoken));
+        for place in &of_time {
+            weights[*place] = 0.0;
+        }
         let known = weights
             .iter()
             .zip(document_frequencies)
@@ -51,8 +69,14 @@ impl TermWeights {
                 wording_weights.push(weight);
             }
         });
+        let places_of = |names: &mut dyn Iterator<Item = Name>| {
+            let places = names.filter_map(|name| place.get(name.term.as_str()).copied());
+            distinct(places.filter(|place| !of_time.contains(place)).collect())
+        };
         Self {
-            names: distinct(names(prompt).filter_map(|name| place.get(name.as_str())).copied().collect()),
+            names: places_of(&mut names(prompt)),
+            proper_names: places_of(&mut names(prompt).filter(|name| name.is_proper)),
+            asked: weights.len() - of_time.len(),
             wording,
             wording_weights,
             place,
@@ -65,6 +89,24 @@ impl TermWeights {
     /// How many terms there are.
     pub(super) fn len(&self) -> usize {
         self.weights.len()
+    }
+
+    /// How many of them weigh anything: all but what names a time.
+    pub(super) fn asked(&self) -> usize {
+        self.asked
+    }
+
+    /// The share of the prompt's terms, by rarity, each counted for as much as the nearest word comes to it: 1 for the term itself.
+    pub(super) fn soft_share(&self, occurrences: &Occurrences) -> f64 {
+        let values = occurrences.anywhere.iter().zip(&occurrences.nearest);
+        let near = |(found, nearest): (&bool, &f32)| if *found { 1.0 } else { f64::from(nearest.clamp(0.0, 1.0)) };
+        self.share(
+            self.weights
+                .iter()
+                .zip(values)
+                .map(|(weight, value)| weight * near(value))
+                .sum(),
+        )
     }
 
     /// What each term weighs, in their order.
@@ -106,12 +148,34 @@ impl TermWeights {
         positions.iter().map(run).collect()
     }
 
+    /// How many of the terms that weigh anything `found` marks.
+    pub(super) fn matched(&self, found: &[bool]) -> usize {
+        let weighed = self.weights.iter().zip(found);
+        weighed.filter(|(weight, found)| **found && **weight > 0.0).count()
+    }
+
+    /// The share of the prompt that a run of words of this weight quotes. Where a time is all that was said beside one term, that term is no
+    /// quotation.
+    pub(super) fn quoted_share(&self, run: f64) -> f64 {
+        if self.asked == 1 && self.len() > 1 {
+            return 0.0;
+        }
+        self.share(run).min(1.0)
+    }
+
     /// The share of the prompt's names that `found` marks; 1 where it has none.
     pub(super) fn names_in(&self, found: &[bool]) -> f64 {
         if self.names.is_empty() {
             return 1.0;
         }
         self.names.iter().filter(|name| found[**name]).count() as f64 / self.names.len() as f64
+    }
+
+    /// The share of the prompt's proper names that `found` marks, if it has any. Who asks of Priya where nothing tells of a Priya
+    /// asks of something else, whatever else is told.
+    pub(super) fn proper_names_in(&self, found: &[bool]) -> Option<f64> {
+        let held = self.proper_names.iter().filter(|name| found[**name]).count();
+        (!self.proper_names.is_empty()).then(|| held as f64 / self.proper_names.len() as f64)
     }
 
     /// The rarest of the terms that the store knows is the one that tells most.
@@ -121,13 +185,34 @@ impl TermWeights {
     }
 }
 
-/// The first term of each word that looks like a name: a capital letter that no sentence's start explains, or a digit or a
-/// joining mark inside.
-fn names(text: &str) -> impl Iterator<Item = String> {
+/// The places of the terms that name a time and stand nowhere else in the prompt; none where no others are left.
+fn only_of_time(terms: &[String], spoken: &Spoken) -> Vec<usize> {
+    let places_in = |text: &str| {
+        let mut places = Vec::new();
+        for_each_term(text, &mut |term| places.extend(terms.iter().position(|asked| asked == term)));
+        places
+    };
+    let elsewhere = places_in(&spoken.rest);
+    let mut places = distinct(places_in(&spoken.words));
+    places.retain(|place| !elsewhere.contains(place));
+    if places.len() < terms.len() { places } else { Vec::new() }
+}
+
+/// A word that looks like a name.
+#[derive(Debug, PartialEq, Eq)]
+struct Name {
+    /// Its first term.
+    term: String,
+    /// Whether it is one of somebody or something, and no identifier, number or path.
+    is_proper: bool,
+}
+
+/// The words that look like names: with a capital letter that no sentence's start explains, or a digit or a joining mark inside.
+fn names(text: &str) -> impl Iterator<Item = Name> {
     text.lines().flat_map(names_of_line)
 }
 
-fn names_of_line(line: &str) -> impl Iterator<Item = String> {
+fn names_of_line(line: &str) -> impl Iterator<Item = Name> {
     let mut starts = true;
     line.split_whitespace().filter_map(move |word| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -140,7 +225,9 @@ fn names_of_line(line: &str) -> impl Iterator<Item = String> {
             .any(|c| c.is_uppercase() || c.is_numeric() || matches!(c, '_' | '.' | '/'));
         let capital = !starts && bare.starts_with(char::is_uppercase) && bare.chars().nth(1).is_some_and(char::is_alphabetic);
         starts = word.ends_with(['.', '!', '?', ':']);
-        (odd || capital).then(|| terms(bare).into_iter().next()).flatten()
+        let term = (odd || capital).then(|| terms(bare).into_iter().next()).flatten()?;
+        let is_proper = capital && !odd;
+        Some(Name { term, is_proper })
     })
 }
 
@@ -169,6 +256,8 @@ pub(super) struct Occurrences {
     pub(super) in_prompt: Vec<bool>,
     /// Which of the prompt's terms stand in the text at all.
     pub(super) anywhere: Vec<bool>,
+    /// How near the nearest word of the text comes to each of them: a cosine, at least 0.
+    nearest: Vec<f32>,
     /// Position among all terms, and which of the prompt's.
     places: Vec<(usize, usize)>,
     /// The weight of the longest run of words shared with the prompt.
@@ -176,28 +265,29 @@ pub(super) struct Occurrences {
 }
 
 impl Occurrences {
-    pub(super) fn of(text: &EpisodeText, terms: &TermWeights) -> Self {
+    pub(super) fn of(text: &EpisodeText, terms: &TermWeights, nearness: &mut Nearness) -> Self {
         let mut found = Self {
             in_prompt: vec![false; terms.len()],
             anywhere: vec![false; terms.len()],
+            nearest: vec![0.0; terms.len()],
             places: Vec::new(),
             longest_run: 0.0,
         };
         let mut position = 0;
-        found.look_through(&text.prompt, terms, &mut position);
+        found.look_through(&text.prompt, terms, nearness, &mut position);
         found.in_prompt.clone_from(&found.anywhere);
         // What stands in another field is no passage of this one.
         position += WINDOW;
-        found.look_through(&text.answer, terms, &mut position);
+        found.look_through(&text.answer, terms, nearness, &mut position);
         let facets = &text.facets;
         for value in facets.files.iter().chain(&facets.commands).chain(&facets.errors) {
             position += WINDOW;
-            found.look_through(value, terms, &mut position);
+            found.look_through(value, terms, nearness, &mut position);
         }
         found
     }
 
-    fn look_through(&mut self, text: &str, terms: &TermWeights, position: &mut usize) {
+    fn look_through(&mut self, text: &str, terms: &TermWeights, nearness: &mut Nearness, position: &mut usize) {
         // The weight of the run that ends at a position of the prompt and at the word before.
         let mut runs: Vec<(usize, f64)> = Vec::new();
         for_each_word(text, &mut |word| {
@@ -209,6 +299,7 @@ impl Occurrences {
                 self.anywhere[*place] = true;
                 self.places.push((*position, *place));
             }
+            nearness.meet(term, &mut self.nearest);
             *position += 1;
         });
     }

@@ -43,6 +43,8 @@ pub(super) struct Place {
     pub(super) candidate: usize,
     /// Why it comes after a later one, if it does for that reason.
     pub(super) fall: Option<Fall>,
+    /// Whether it is the earlier or the later of any two, which keep the order that they were brought to.
+    pub(super) is_bound: bool,
 }
 
 /// An earlier candidate and the later word on it, by their places.
@@ -83,6 +85,9 @@ pub(super) fn order(candidates: &[Weighed], admitted: impl Fn(usize) -> bool) ->
         .map(|candidate| Place {
             candidate,
             fall: fall(candidate),
+            is_bound: successions
+                .iter()
+                .any(|one| one.earlier == candidate || one.later == candidate),
         })
         .collect()
 }

@@ -1,7 +1,7 @@
 //! The time that a prompt speaks of: "yesterday", "last week", "three days ago", "in May", "on 2026-03-01".
 //!
 //! In goes a prompt and the time of asking, out comes the span that it names, if it names one. English only, in days of
-//! UTC: this is a hint for ranking, never a filter.
+//! UTC: this is a hint for ranking, never a filter. The words themselves are asked of no text (see `TermWeights`).
 
 use std::sync::LazyLock;
 
@@ -23,6 +23,17 @@ impl Days {
     pub(super) fn contain(self, at: UnixMillis) -> bool {
         day_of(at).is_some_and(|day| self.first <= day && day <= self.last)
     }
+}
+
+/// What a prompt says of a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Spoken {
+    /// The days that are meant.
+    pub(super) days: Days,
+    /// The words that say so, in lower case.
+    pub(super) words: String,
+    /// The rest of the prompt, in lower case.
+    pub(super) rest: String,
 }
 
 const MONTHS: [&str; 12] = [
@@ -76,13 +87,20 @@ static RULES: LazyLock<Vec<(Regex, Meaning)>> = LazyLock::new(|| {
 
 type Meaning = fn(&Captures<'_>, Date) -> Option<Days>;
 
-/// The days that `prompt`, asked at `now`, speaks of; by the first rule that fits.
-pub(super) fn spoken_of(prompt: &str, now: UnixMillis) -> Option<Days> {
+/// The time that `prompt`, asked at `now`, speaks of; by the first rule that fits.
+pub(super) fn spoken_of(prompt: &str, now: UnixMillis) -> Option<Spoken> {
     let today = day_of(now)?;
     let text = prompt.to_lowercase();
-    RULES
-        .iter()
-        .find_map(|(pattern, meaning)| meaning(&pattern.captures(&text)?, today))
+    RULES.iter().find_map(|(pattern, meaning)| {
+        let captures = pattern.captures(&text)?;
+        let days = meaning(&captures, today)?;
+        let words = captures.get(0)?;
+        Some(Spoken {
+            days,
+            words: words.as_str().to_owned(),
+            rest: format!("{} {}", &text[..words.start()], &text[words.end()..]),
+        })
+    })
 }
 
 fn day_of(at: UnixMillis) -> Option<Date> {
@@ -124,8 +142,12 @@ fn whole_month(found: &Captures<'_>, today: Date) -> Option<Days> {
     Some(days(first, first.last_of_month()))
 }
 
-fn whole_year(found: &Captures<'_>, _: Date) -> Option<Days> {
-    let first = Date::new(year(found)?, 1, 1).ok()?;
+/// No agent wrote anything before; "batches of 2000 rows" and a key of 2048 bits are no years.
+const FIRST_YEAR: i16 = 2015;
+
+fn whole_year(found: &Captures<'_>, today: Date) -> Option<Days> {
+    let year = year(found).filter(|year| (FIRST_YEAR..=today.year()).contains(year))?;
+    let first = Date::new(year, 1, 1).ok()?;
     Some(days(first, first.last_of_year()))
 }
 
@@ -242,7 +264,7 @@ mod tests {
     fn check(prompt: &str, expected: Option<(&str, &str)>) {
         let today: Date = TODAY.parse().unwrap();
         let now = UnixMillis(today.to_zoned(TimeZone::UTC).unwrap().timestamp().as_millisecond());
-        let spoken = spoken_of(prompt, now).map(|days| (days.first.to_string(), days.last.to_string()));
+        let spoken = spoken_of(prompt, now).map(|spoken| (spoken.days.first.to_string(), spoken.days.last.to_string()));
         assert_eq!(
             spoken,
             expected.map(|(first, last)| (first.to_owned(), last.to_owned())),
@@ -280,6 +302,8 @@ mod tests {
     #[case::the_verb_after_a_number("step 3 may fail")]
     #[case::since("since March it is slow")]
     #[case::a_port("listen on 2024")]
+    #[case::rows("in batches of 2000 rows")]
+    #[case::bits("an rsa key of 2048 bits")]
     #[case::no_such_day("2026-02-31")]
     #[case::the_last_one("the last commit")]
     fn other_words_are_no_time(#[case] prompt: &str) {

@@ -181,12 +181,12 @@ impl Recall {
         gates
     }
 
-    /// The logged candidates, in the order of the log: some of the weighed ones, which are in the same order.
+    /// The logged candidates, in the order of the log: some of the weighed ones.
     fn traced_candidates(&self, settings: &RecallSettings) -> Vec<TracedCandidate> {
-        let mut logged = self.log.candidates.iter().map(|candidate| candidate.episode).peekable();
-        let of_log = |weighed: &&Weighed| logged.next_if_eq(&weighed.fused.candidate.row.id).is_some();
-        let weighed = self.weighing.candidates.iter().filter(of_log);
-        weighed.map(|weighed| self.candidate(weighed, settings)).collect()
+        let weighed = &self.weighing.candidates;
+        let of = |episode| weighed.iter().find(|weighed| weighed.fused.candidate.row.id == episode);
+        let logged = self.log.candidates.iter().filter_map(|candidate| of(candidate.episode));
+        logged.map(|weighed| self.candidate(weighed, settings)).collect()
     }
 
     fn candidate(&self, weighed: &Weighed, settings: &RecallSettings) -> TracedCandidate {

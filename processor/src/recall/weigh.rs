@@ -6,6 +6,7 @@ use remembrancer_schema::{BOOSTED, EpisodeText, PINNED, QueryError, Reader};
 
 use super::evidence::{Background, Evidence};
 use super::fusion::Fused;
+use super::nearness::Nearness;
 use super::occurrences::{Occurrences, TermWeights};
 use super::origin::is_from_the_web;
 use super::profile::Profile;
@@ -60,7 +61,7 @@ pub struct Weighed {
 pub struct Weighing {
     /// The candidates.
     pub candidates: Vec<Weighed>,
-    /// How many terms the prompt has.
+    /// How many terms the prompt has that are asked of a text: all but those that only name a time.
     pub terms: usize,
     /// What those of the prompt's own scope say together.
     pub support: Support,
@@ -90,9 +91,11 @@ pub(super) fn weigh(
         Some(frequencies) => frequencies,
         None => reader.document_frequency(&query.terms)?,
     };
-    let terms = TermWeights::new(&query.terms, &frequencies, reader.indexed_episodes()?, &query.text);
-    let background = Background::of(&fused);
     let spoken_of = time_words::spoken_of(&query.text, question.now);
+    let documents = reader.indexed_episodes()?;
+    let terms = TermWeights::new(&query.terms, &frequencies, documents, &query.text, spoken_of.as_ref());
+    let mut nearness = Nearness::to(&query.terms);
+    let background = Background::of(&fused);
     let first: Vec<Fused> = fused.into_iter().take(WEIGHED).collect();
     let ids: Vec<_> = first.iter().map(|fused| fused.candidate.row.id).collect();
     // An episode that was deleted since the pool was read has no text, and is passed over.
@@ -106,8 +109,10 @@ pub(super) fn weigh(
         if deadline.has_passed() {
             return Err(QueryError::Interrupted { act: "weigh candidates" });
         }
-        let in_time = spoken_of.is_some_and(|days| days.contain(fused.candidate.row.created_at));
-        let occurrences = Occurrences::of(&text, &terms);
+        let in_time = spoken_of
+            .as_ref()
+            .is_some_and(|spoken| spoken.days.contain(fused.candidate.row.created_at));
+        let occurrences = Occurrences::of(&text, &terms, &mut nearness);
         let evidence = background.evidence(&fused, &occurrences, &terms, in_time);
         if own(&fused) {
             for (found, here) in found_anywhere.iter_mut().zip(&occurrences.anywhere) {
@@ -137,7 +142,7 @@ pub(super) fn weigh(
     Ok(Weighing {
         support: Support::of(&speaking, &terms, &found_anywhere),
         candidates,
-        terms: terms.len(),
+        terms: terms.asked(),
         frequencies: frequencies.into_iter().zip(terms.into_weights()).collect(),
         best_cosine: background.best_cosine(),
     })

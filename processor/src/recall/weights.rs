@@ -6,10 +6,10 @@ use super::linear::{AnswerModel, LinearModel};
 /// What orders the candidates, over the features of [`super::Evidence`].
 pub(super) const ORDER: LinearModel = LinearModel {
     far: [
-        0.3469, -0.9039, 0.3712, 6.4063, -2.6858, 0.9147, 0.9879, 3.0403, 2.5000, 1.1142,
+        -0.0488, -0.4015, 0.3031, 7.4739, -1.8139, 0.0000, 1.1765, 1.2393, 4.5000, 1.9299, 4.1822,
     ],
     near: [
-        0.0000, 0.0000, 0.7766, 0.0000, 11.0677, 3.4126, 0.0000, 0.0000, 2.5000, -0.2136,
+        0.0000, 0.0000, 0.7302, 0.0000, 12.0630, 0.0000, 0.0000, 0.0000, 4.5000, -0.2517, 4.1287,
     ],
     far_cosine: 0.5,
     near_cosine: 0.65,
@@ -18,8 +18,8 @@ pub(super) const ORDER: LinearModel = LinearModel {
 /// What tells that the store holds an answer, over the features of [`super::Support`].
 pub(super) const ANSWER: AnswerModel = AnswerModel {
     weights: [
-        11.4736, 0.0000, 0.8942, 0.0000, 1.7118, 0.0000, 0.4273, 0.1544, 1.2348, 0.3624, 7.3927, 0.8441, 0.5087, 1.9449, 4.8799,
-        0.7442, 2.7826,
+        10.5221, 0.0000, 0.6759, 0.0000, 1.0298, 0.0000, 0.8154, 0.3267, 0.5722, 0.8817, 6.4968, 2.2336, 0.4108, 1.2426, 6.2469,
+        0.1164, 14.5154, 0.6807, 0.3612, 0.0000, 0.8101, 1.1673,
     ],
-    bias: -16.1899,
+    bias: -16.9106,
 };

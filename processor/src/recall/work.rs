@@ -135,7 +135,8 @@ impl<'a> Work<'a> {
             self.absent_if_late(outcome);
             self.watch.lap(RERANK_STAGE);
         }
-        self.choose(settings)
+        let spread = Self::spread(settings, reranker.is_some());
+        self.choose(settings, spread)
     }
 
     /// Notes how many of what was found are gone, and how many were of other projects without strong evidence.
@@ -308,15 +309,25 @@ impl<'a> Work<'a> {
         self.absent_if_late(read.map_err(legs::absent(Degradation::ExpansionAbsent)))
     }
 
-    fn choose(&mut self, settings: &RecallSettings) -> Result<Vec<Recollection>, Silence> {
+    fn choose(&mut self, settings: &RecallSettings, spread: f64) -> Result<Vec<Recollection>, Silence> {
         let (own, everywhere) = (self.question.project, self.notes.everywhere);
-        let Choice { recollections, judged } = choose(&self.weighing, |project| is_own(project, own, everywhere), settings);
+        let Choice { recollections, judged } =
+            choose(&self.weighing, |project| is_own(project, own, everywhere), settings, spread);
         self.watch.lap("choose");
         self.candidates = judged;
         if recollections.is_empty() {
             Err(Silence::NothingRelevant)
         } else {
             Ok(recollections)
+        }
+    }
+
+    /// How far another session is preferred: not at all where the scores are of another scale than the second stage's.
+    fn spread(settings: &RecallSettings, reranked: bool) -> f64 {
+        if settings.profile.second_stage.is_some() && !reranked {
+            settings.session_spread
+        } else {
+            0.0
         }
     }
 

@@ -5,6 +5,7 @@ use remembrancer_schema::{
 };
 
 use super::*;
+use crate::recall::nearness::Nearness;
 use crate::recall::occurrences::tests::{text, weights};
 use crate::recall::{Candidate, RRF, fuse};
 
@@ -46,7 +47,7 @@ fn evidence(pool: Vec<Candidate>, turn: u8, text: &EpisodeText, terms: &TermWeig
         .iter()
         .find(|fused| fused.candidate.row.turn == u32::from(turn))
         .unwrap();
-    background.evidence(one, &Occurrences::of(text, terms), terms, false)
+    background.evidence(one, &Occurrences::of(text, terms, &mut Nearness::to(&[])), terms, false)
 }
 
 #[test]
@@ -67,7 +68,7 @@ fn features_by_hand() {
     close(found.coverage, (idf(2.0) + idf(40.0)) / total);
     close(found.prompt_coverage, found.coverage);
     close(found.passage_coverage, found.coverage);
-    assert!(!terms.rarest(&Occurrences::of(&text("", "the socket hangs"), &terms).anywhere));
+    assert!(!terms.rarest(&Occurrences::of(&text("", "the socket hangs"), &terms, &mut Nearness::to(&[])).anywhere));
     close(found.bm25_absolute, 4.0 / (2.2 * (idf(2.0) + idf(40.0))));
     close(found.known_terms, (idf(2.0) + idf(40.0)) / total);
     assert_eq!(found.matched, 2);
@@ -121,7 +122,7 @@ fn words_far_apart_are_no_passage() {
 #[test]
 fn a_phrase_is_shared_word_for_word() {
     let names = ["socket".to_owned(), "hang".to_owned()];
-    let weights = TermWeights::new(&names, &[5, 5], 1_000, "why does the `socket` of the hang?");
+    let weights = TermWeights::new(&names, &[5, 5], 1_000, "why does the `socket` of the hang?", None);
     let phrase = |answer: &str| evidence(vec![candidate(1, None, None)], 1, &text("", answer), &weights).quoted;
     close(phrase("here: the Socket of (the) hang is"), 1.0);
     close(phrase("the sockets of the hang"), 0.25);

@@ -9,7 +9,7 @@ use super::*;
 pub(in crate::recall) fn weights(terms: &[(&str, u64)], documents: u64) -> TermWeights {
     let names: Vec<String> = terms.iter().map(|(term, _)| (*term).to_owned()).collect();
     let frequencies: Vec<u64> = terms.iter().map(|(_, frequency)| *frequency).collect();
-    TermWeights::new(&names, &frequencies, documents, &names.join(" "))
+    TermWeights::new(&names, &frequencies, documents, &names.join(" "), None)
 }
 
 /// An episode that says so.
@@ -44,7 +44,50 @@ pub(in crate::recall) fn text(prompt: &str, answer: &str) -> EpisodeText {
 #[case::start_of_a_line("- Fix it\nRun the Parser", &["parser"])]
 #[case::the_person("what did I do", &[])]
 fn names_are_what_no_sentence_explains(#[case] prompt: &str, #[case] expected: &[&str]) {
-    assert_eq!(names(prompt).collect::<Vec<_>>(), expected);
+    assert_eq!(names(prompt).map(|name| name.term).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_proper_name_is_no_identifier_and_no_time() {
+    let prompt = "Why did Priya upgrade libssl3 in March 2024?";
+    let asked = ["priya", "upgrad", "libssl3", "march", "2024"].map(str::to_owned);
+    let weights = TermWeights::new(&asked, &[3, 10, 2, 5, 5], 100, prompt, spoken(prompt).as_ref());
+    let only = |name: &str| asked.iter().map(|term| term == name).collect::<Vec<_>>();
+    assert_eq!(weights.proper_names_in(&only("priya")), Some(1.0));
+    assert_eq!(weights.proper_names_in(&only("libssl3")), Some(0.0));
+    assert!((weights.names_in(&only("priya")) - 0.5).abs() < 1e-9);
+    let none = TermWeights::new(&asked, &[3, 10, 2, 5, 5], 100, "why was libssl3 upgraded", None);
+    assert_eq!(none.proper_names_in(&only("priya")), None);
+}
+
+#[test]
+fn what_names_a_time_weighs_nothing_beside_other_terms() {
+    let asked = ["job", "august", "2023"].map(str::to_owned);
+    let timed =
+        |terms: &[String], prompt: &str| TermWeights::new(terms, &vec![5; terms.len()], 100, prompt, spoken(prompt).as_ref());
+    let weights = timed(&asked, "my job in August 2023");
+    assert!((weights.share_of(&[true, false, false]) - 1.0).abs() < 1e-9);
+    assert_eq!((weights.len(), weights.asked()), (3, 1));
+    assert_eq!((weights.matched(&[true; 3]), weights.quoted_share(1.0)), (1, 0.0));
+    let alone = timed(&asked[1..], "in August 2023");
+    assert!((alone.share_of(&[true, false]) - 0.5).abs() < 1e-9);
+    assert_eq!(alone.asked(), 2);
+    let named = timed(&asked, "August's job in August 2023");
+    assert_eq!(named.asked(), 2, "it stands elsewhere, too");
+}
+
+fn spoken(prompt: &str) -> Option<Spoken> {
+    crate::recall::time_words::spoken_of(prompt, UnixMillis(1_790_000_000_000))
+}
+
+#[test]
+fn a_word_near_in_meaning_counts_for_as_much_as_it_is_near() {
+    let asked = ["buy".to_owned(), "car".to_owned()];
+    let weights = TermWeights::new(&asked, &[5, 5], 100, "buy a car", None);
+    let soft = |answer: &str| weights.soft_share(&Occurrences::of(&text("", answer), &weights, &mut Nearness::to(&asked)));
+    let (both, near, neither) = (soft("I buy a car"), soft("we purchased a vehicle"), soft("the parliament"));
+    assert!((both - 1.0).abs() < 1e-9);
+    assert!(near > 0.6 && near < 1.0 && neither < 0.3, "{near} {neither}");
 }
 
 proptest! {
@@ -55,7 +98,7 @@ proptest! {
         let wording: Vec<String> = prompt.iter().map(word).collect();
         let text_words: Vec<String> = words.iter().map(word).collect();
         let names: Vec<String> = ["socket", "lock", "hang"].map(str::to_owned).to_vec();
-        let weights = TermWeights::new(&names, &[2, 30, 500], 1_000, &wording.join(" "));
+        let weights = TermWeights::new(&names, &[2, 30, 500], 1_000, &wording.join(" "), None);
         let weight = |word: &String| names.iter().position(|name| name == word).map_or(0.0, |place| weights.weights[place]);
         let mut best = 0.0_f64;
         for from in 0..wording.len() {
@@ -64,7 +107,7 @@ proptest! {
                 best = best.max(run.sum());
             }
         }
-        let found = Occurrences::of(&text("", &text_words.join(" ")), &weights).longest_run;
+        let found = Occurrences::of(&text("", &text_words.join(" ")), &weights, &mut Nearness::to(&names)).longest_run;
         prop_assert!((found - best).abs() < 1e-9, "{found} is not {best}");
     }
 
@@ -80,7 +123,7 @@ proptest! {
             names.iter().zip(&weights.weights).filter(|(name, _)| window.iter().any(|term| term == *name)).map(|(_, weight)| weight).sum()
         };
         let best = (0..terms.len()).map(|start| weigh(&terms[start..terms.len().min(start + WINDOW + 1)])).fold(0.0, f64::max);
-        let found = Occurrences::of(&text("", &answer), &weights).best_passage(&weights);
+        let found = Occurrences::of(&text("", &answer), &weights, &mut Nearness::to(&[])).best_passage(&weights);
         prop_assert!((found - best).abs() < 1e-9, "{found} is not {best}");
     }
 }

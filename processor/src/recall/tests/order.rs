@@ -1,5 +1,7 @@
 //! Which memories come, in which order, and which of them are shown.
 
+use remembrancer_schema::Steering;
+
 use super::*;
 
 #[test]
@@ -69,6 +71,58 @@ fn seed_004_high_importance_is_boosted() {
     });
     let recall = store.ask(PROMPT);
     assert_eq!(uids(&recall), [high, normal], "older, and yet first");
+}
+
+/// Remembers for the prompt what was answered in a session, at a cosine.
+fn answered(store: &mut Store, session: &str, cosine: f32, axis: usize) -> EpisodeUid {
+    store.remember(&Memory {
+        prompt: PROMPT,
+        answer: &format!("answer {axis}"),
+        session,
+        vector: Some(vector(cosine, axis)),
+        ..Memory::default()
+    })
+}
+
+/// As shipped, where [`Store::ask`] asks by the seed.
+fn ask_as_shipped(store: &mut Store) -> Recall {
+    store.ask_with(PROMPT, &SessionState::default(), &RecallSettings::default(), &Ok(asked()))
+}
+
+#[test]
+fn rather_another_session_than_the_same_again_where_both_fit_as_well() {
+    let mut store = Store::new();
+    let [first, second, _] = [0, 1, 2].map(|axis| answered(&mut store, "monday", 0.80 - axis as f32 / 100.0, axis));
+    let other = answered(&mut store, "friday", 0.77, 3);
+    let recall = ask_as_shipped(&mut store);
+    assert_eq!(uids(&recall), [first, second, other]);
+    let trace = recall.trace(&RecallSettings::default());
+    assert_eq!(
+        trace.candidates.len(),
+        recall.log.candidates.len(),
+        "in whichever order they were judged"
+    );
+    assert_eq!(trace.candidates.len(), 4);
+}
+
+#[test]
+fn what_fits_far_better_is_shown_whatever_its_session() {
+    let mut store = Store::new();
+    let all_of_monday = [0, 1, 2].map(|axis| answered(&mut store, "monday", 0.80 - axis as f32 / 100.0, axis));
+    answered(&mut store, "friday", 0.55, 3);
+    assert_eq!(uids(&ask_as_shipped(&mut store)), all_of_monday);
+}
+
+#[test]
+fn what_the_user_boosted_does_not_give_way() {
+    let mut store = Store::new();
+    let first = answered(&mut store, "monday", 0.80, 0);
+    let second = answered(&mut store, "monday", 0.74, 1);
+    let other = answered(&mut store, "friday", 0.79, 2);
+    for boosted in [first, second] {
+        store.steer(boosted, Steering::Boost);
+    }
+    assert_eq!(uids(&ask_as_shipped(&mut store)), [first, second, other]);
 }
 
 #[test]

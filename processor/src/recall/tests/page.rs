@@ -58,6 +58,10 @@ fn table() -> String {
             SAME_TOPIC_COSINE.to_string(),
         ),
         (
+            "a session that is shown already counts less by",
+            RecallSettings::default().session_spread.to_string(),
+        ),
+        (
             "recollections, at most (`recall.top`)",
             RecallSettings::default().top.to_string(),
         ),

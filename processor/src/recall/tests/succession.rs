@@ -134,3 +134,24 @@ fn what_falls_out_of_the_three_since_a_later_one_came_in_is_named() {
     assert_eq!(uids(&recall)[2], later);
     assert_eq!(gates(&recall)[3], Some("superseded-by"));
 }
+
+/// What is the later word keeps its place beside what it takes back, whichever sessions they are of.
+#[test]
+fn the_later_word_does_not_give_way_to_another_session() {
+    let mut store = Store::new();
+    store.fill(5);
+    let mut remember = |session, prompt, answer, age_days, cosine, axis| {
+        store.remember(&Memory {
+            session,
+            ..of_a_file(prompt, answer, age_days, vector(cosine, axis))
+        })
+    };
+    let best = remember("monday", PROMPT, "the flux capacitor lacked a fan", 30, 0.90, 5);
+    let later = remember("monday", PROMPT, LATER, 2, 0.89, 3);
+    let earlier = remember("friday", PROMPT, FIRST, 40, 0.88, 3);
+    let other = remember("sunday", PROMPT, "the flux capacitor hums at night", 20, 0.87, 7);
+    let shown = uids(&store.ask_with(PROMPT, &SessionState::default(), &RecallSettings::default(), &Ok(asked())));
+    let place = |uid| shown.iter().position(|one| *one == uid);
+    assert!(place(later).is_some(), "{shown:?} lacks {later:?}; {best:?}, {other:?}");
+    assert!(place(earlier).is_none_or(|earlier| Some(earlier) > place(later)), "{shown:?}");
+}
