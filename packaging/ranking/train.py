@@ -24,7 +24,7 @@ EVIDENCE = """bm25_share cosine_share cosine_deviation bm25_reciprocal vector_re
 quoted in_time soft_coverage""".split()
 SUPPORT = """best_cosine best_deviation best_coverage best_prompt_coverage best_passage best_quoted pool_coverage rarest_in_pool
 names_in_pool known_terms agreement bm25_absolute terms first_coverage first_cosine three_coverage in_time
-best_soft_coverage first_soft_coverage three_soft_coverage proper_names_in_pool proper_names_found""".split()
+best_soft_coverage first_soft_coverage three_soft_coverage proper_names_in_pool three_proper_names""".split()
 
 # Where nothing is near, everything counts; where something is, words mislead: of them only the soft coverage stays.
 FAR = [name for name in EVIDENCE if name != "quoted"]
@@ -181,7 +181,8 @@ def least_quoted(sets, weights):
 
 
 def support(prompt, weights, quoted):
-    """The prompt's support, with what depends on the order counted anew."""
+    """The prompt's support, with what depends on the order counted anew; but for `three_proper_names`: where the order changes much, make the
+    features once more."""
     ranked = order(prompt, weights, quoted)
     values = prompt.support.copy()
     for kind in ("coverage", "soft_coverage"):

@@ -57,6 +57,8 @@ pub struct Evidence {
     pub bm25_absolute: f64,
     /// The share of the prompt's terms, by rarity, that stand in the store at all.
     pub known_terms: f64,
+    /// The share of the prompt's proper names that it holds; 0 where it has none.
+    pub proper_names: f64,
     /// How many of the prompt's terms were found.
     pub matched: usize,
 }
@@ -187,6 +189,7 @@ impl Background {
             cosine: cosine.unwrap_or_default(),
             bm25_absolute: if ideal > 0.0 { (bm25 / ideal).min(1.0) } else { 0.0 },
             known_terms: terms.share(terms.known),
+            proper_names: terms.proper_names_in(&occurrences.anywhere).unwrap_or_default(),
             matched: terms.matched(&occurrences.anywhere),
         }
     }

@@ -36,7 +36,7 @@ pub struct Floor {
 /// The floor as shipped.
 pub const FLOOR: Floor = Floor {
     answer: &ANSWER,
-    least_probability: 0.52,
+    least_probability: 0.65,
     ample_cosine: 0.5,
     relative_cosine: 0.55,
     relative_coverage: 0.8,
@@ -209,7 +209,7 @@ mod tests {
             first_soft_coverage: 0.9,
             three_soft_coverage: 0.75,
             proper_names_in_pool: 1.0,
-            proper_names_found: 0.0,
+            three_proper_names: 0.0,
         }
     }
 

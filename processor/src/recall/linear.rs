@@ -84,6 +84,7 @@ mod tests {
             cosine: 0.0,
             bm25_absolute: 0.0,
             known_terms: 0.0,
+            proper_names: 0.0,
             matched: 0,
         }
     }

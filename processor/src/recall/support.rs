@@ -64,8 +64,8 @@ pub struct Support {
     pub three_soft_coverage: f64,
     /// The share of the prompt's proper names that any of them holds; 1 where it has none.
     pub proper_names_in_pool: f64,
-    /// The same; 0 where it has none.
-    pub proper_names_found: f64,
+    /// The share of them that one of the first three holds, on average; 0 where it has none. A store of any size has some John.
+    pub three_proper_names: f64,
 }
 
 impl Support {
@@ -92,14 +92,13 @@ impl Support {
         "first_soft_coverage",
         "three_soft_coverage",
         "proper_names_in_pool",
-        "proper_names_found",
+        "three_proper_names",
     ];
 
     /// Sums up the candidates' evidence, best first; `found` marks the terms that stand in any of their texts.
     pub(super) fn of(evidence: &[Evidence], terms: &TermWeights, found: &[bool]) -> Self {
         let best = |value: fn(&Evidence) -> f64| evidence.iter().map(value).fold(0.0, f64::max);
         let first = |value: fn(&Evidence) -> f64| evidence.first().map_or(0.0, value);
-        let proper_names = terms.proper_names_in(found);
         let three = &evidence[..evidence.len().min(3)];
         Self {
             best_cosine: best(|one| one.cosine),
@@ -122,8 +121,8 @@ impl Support {
             best_soft_coverage: best(|one| one.soft_coverage),
             first_soft_coverage: first(|one| one.soft_coverage),
             three_soft_coverage: mean(three, |one| one.soft_coverage),
-            proper_names_in_pool: proper_names.unwrap_or(1.0),
-            proper_names_found: proper_names.unwrap_or(0.0),
+            proper_names_in_pool: terms.proper_names_in(found).unwrap_or(1.0),
+            three_proper_names: mean(three, |one| one.proper_names),
         }
     }
 
@@ -151,7 +150,7 @@ impl Support {
             self.first_soft_coverage,
             self.three_soft_coverage,
             self.proper_names_in_pool,
-            self.proper_names_found,
+            self.three_proper_names,
         ]
     }
 }
