@@ -22,7 +22,7 @@ pub(super) struct Choice {
 pub const SESSION_SPREAD: f64 = 0.3;
 
 /// Walks `weighing` from the best down, until `settings.top` are found. `own` tells the prompt's own projects from others; `spread` is
-/// what being of a session that is shown already takes from a score.
+/// what being of a session that is shown already takes from a score; 0 leaves each in its place.
 pub(super) fn choose(
     weighing: &Weighing,
     own: impl Fn(Option<ProjectId>) -> bool,
@@ -110,7 +110,7 @@ impl Judge<'_> {
         let [first, others @ ..] = places else {
             return 0;
         };
-        if first.is_fixed() || !is_of_shown(first) || self.dropped(first).is_some() {
+        if spread <= 0.0 || first.is_fixed() || !is_of_shown(first) || self.dropped(first).is_some() {
             return 0;
         }
         let least = first.weighed.score - spread;

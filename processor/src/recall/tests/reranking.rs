@@ -57,6 +57,16 @@ impl Store {
     }
 
     fn ask_reranked(&mut self, reranker: Option<&dyn Rerank>, blend: Blend, reserve: Duration) -> Recall {
+        let settings = RecallSettings {
+            blend,
+            reserve,
+            top: 4,
+            ..by_the_seed()
+        };
+        self.ask_reranked_by(&settings, reranker)
+    }
+
+    fn ask_reranked_by(&mut self, settings: &RecallSettings, reranker: Option<&dyn Rerank>) -> Recall {
         let question = question(PROMPT, Some(self.project("shop")));
         let reader = self.reader();
         let sources = Sources {
@@ -68,15 +78,26 @@ impl Store {
             reranker,
             afterwards: None,
         };
-        let settings = RecallSettings {
-            blend,
-            reserve,
-            top: 4,
-            ..by_the_seed()
-        };
         let deadline = Deadline::after(PATIENCE);
-        recall(&question, &SessionState::default(), sources, &settings, deadline)
+        recall(&question, &SessionState::default(), sources, settings, deadline)
     }
+}
+
+/// What it read is scored up to 1, what it did not keeps the second stage's score of any size.
+#[test]
+fn another_session_that_was_not_read_takes_no_place_of_what_was() {
+    let mut store = Store::about_the_prompt(24);
+    let other = store.remember(&Memory {
+        prompt: PROMPT,
+        answer: "the lock of another fan is held",
+        session: "friday",
+        vector: Some(vector(0.65, 30)),
+        ..Memory::default()
+    });
+    let shown = |store: &mut Store, reranker| uids(&store.ask_reranked_by(&RecallSettings::default(), reranker));
+    let reranked = shown(&mut store, Some(&Says::Reversed as &dyn Rerank));
+    assert_eq!(reranked.len(), 3);
+    assert!(!reranked.contains(&other), "{reranked:?}");
 }
 
 fn weighed(recall: &Recall) -> Vec<EpisodeUid> {
