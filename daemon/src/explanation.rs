@@ -139,7 +139,7 @@ pub(crate) struct Term {
 /// Where candidates came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Source {
-    /// `recent`, `meaning`, `words`, `graph`, or `remote` where the shared store was to be asked.
+    /// `recent`, `meaning`, `words`, `graph`, `time` where the prompt names one, or `remote` where the shared store was to be asked.
     pub name: String,
     /// How many it found.
     pub found: u32,

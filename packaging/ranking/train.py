@@ -22,13 +22,14 @@ JUDGED_ON = ["locomo-dev-ep4", "lme-oracle-dev", "cosqa-dev", "nl2bash-dev", "sc
 # In the order of `Evidence::NAMES` and `Support::NAMES`.
 EVIDENCE = """bm25_share cosine_share cosine_deviation bm25_reciprocal vector_reciprocal coverage prompt_coverage passage_coverage
 quoted in_time soft_coverage""".split()
-SUPPORT = """best_cosine best_deviation best_coverage best_prompt_coverage best_passage best_quoted pool_coverage rarest_in_pool
-names_in_pool known_terms agreement bm25_absolute terms first_coverage first_cosine three_coverage in_time
-best_soft_coverage first_soft_coverage three_soft_coverage proper_names_in_pool three_proper_names""".split()
+SUPPORT = """best_cosine best_passage pool_coverage rarest_in_pool names_in_pool known_terms agreement bm25_absolute terms
+first_coverage in_time best_soft_coverage first_soft_coverage proper_names_in_pool three_proper_names asks_past""".split()
 
 # Where nothing is near, everything counts; where something is, words mislead: of them only the soft coverage stays.
-FAR = [name for name in EVIDENCE if name != "quoted"]
-NEAR = ["cosine_deviation", "vector_reciprocal", "in_time", "soft_coverage"]
+# What time a prompt names says as much of either.
+ALWAYS = ["in_time"]
+FAR = [name for name in EVIDENCE if name not in ("quoted", *ALWAYS)]
+NEAR = ["cosine_share", "cosine_deviation", "vector_reciprocal", "soft_coverage"]
 FAR_COSINE, NEAR_COSINE = 0.5, 0.65
 # The weight of a quotation is the least at which so many exact queries of each training set have the right one first.
 EXACT_FIRST, QUOTED_WEIGHTS = 0.97, [step / 2 for step in range(17)]
@@ -37,8 +38,9 @@ NOISE = [(name, "foreign") for name in TRAINED_ON] + [(name, "chatter") for name
 NOISE += [("lme-oracle-dev", "coding"), ("scifact", "coding")] + [(name, "personal") for name in TRAINED_ON]
 # Kinds of which every second prompt only judges (`eval::noise::Half`).
 HALVED = ("chatter", "coding", "personal")
-# From this best cosine on the floor asks no further (`floor::FLOOR`).
-AMPLE_COSINE = 0.5
+# From this best cosine on the floor asks no further, if more than this share of the prompt's proper names stands in any candidate
+# (`floor::FLOOR`).
+AMPLE_COSINE, AMPLE_NAMES = 0.5, 0.5
 UNJUDGED = {"adversarial", "exact", "foreign", *HALVED}
 
 
@@ -105,9 +107,10 @@ def columns(names):
 
 
 def design(prompt):
-    """A candidate's features, once for far and once for near."""
+    """A candidate's features, once for far, once for near, and those that count always."""
     near = prompt.nearness
-    return np.hstack([prompt.evidence[:, columns(FAR)] * (1 - near), prompt.evidence[:, columns(NEAR)] * near])
+    far_and_near = [prompt.evidence[:, columns(FAR)] * (1 - near), prompt.evidence[:, columns(NEAR)] * near]
+    return np.hstack([*far_and_near, prompt.evidence[:, columns(ALWAYS)]])
 
 
 def minimise(gradient, size, steps, rate=0.05, least=-np.inf):
@@ -146,7 +149,7 @@ def learn_order(sets, penalty=1e-3):
         return values.T @ ((softmax - target) * share[group]) + 2 * penalty * weights
 
     # To hold a term never counts for less than to hold a word near to it.
-    least = np.array([0.0 if name == "coverage" else -np.inf for name in FAR + NEAR])
+    least = np.array([0.0 if name == "coverage" else -np.inf for name in FAR + NEAR + ALWAYS])
     return minimise(gradient, values.shape[1], 500, least=least) / scale
 
 
@@ -186,18 +189,11 @@ def support(prompt, weights, quoted):
     ranked = order(prompt, weights, quoted)
     values = prompt.support.copy()
     for kind in ("coverage", "soft_coverage"):
-        found = prompt.evidence[ranked[:3], EVIDENCE.index(kind)]
-        values[SUPPORT.index(f"first_{kind}")] = found[0]
-        values[SUPPORT.index(f"three_{kind}")] = found.mean()
-    # The cosine itself is no feature of the order: it follows from its deviation.
-    deviation = prompt.evidence[:, EVIDENCE.index("cosine_deviation")]
-    best = values[SUPPORT.index("best_cosine")]
-    share = prompt.evidence[ranked[0], EVIDENCE.index("cosine_share")]
-    values[SUPPORT.index("first_cosine")] = share * (best + 1) - 1 if share > 0 and deviation.any() else 0.0
+        values[SUPPORT.index(f"first_{kind}")] = prompt.evidence[ranked[0], EVIDENCE.index(kind)]
     return values
 
 
-def learn_answer(sets, weights, quoted, penalty=1e-3):
+def learn_answer(sets, weights, quoted, penalty=5e-3):
     """A logistic regression of whether a prompt has an answer; each kind of prompt with its share whatever its number."""
     blocks, targets, share = [], [], []
 
@@ -225,7 +221,7 @@ def learn_answer(sets, weights, quoted, penalty=1e-3):
 
     # No evidence may speak against an answer: more of it never closes the gate.
     least = np.append(np.zeros(len(SUPPORT)), -np.inf)
-    learnt = minimise(gradient, values.shape[1], 1500, least=least)
+    learnt = minimise(gradient, values.shape[1], 3000, least=least)
     slopes = learnt[:-1] / scale
     return slopes, learnt[-1] - slopes @ mean
 
@@ -234,7 +230,8 @@ def report(sets, weights, quoted, slopes, bias):
     def probability(prompts):
         rows = np.array([support(prompt, weights, quoted) for prompt in prompts])
         learnt = 1 / (1 + np.exp(-(rows @ slopes + bias)))
-        return np.where(rows[:, 0] >= AMPLE_COSINE, 1, learnt)
+        near = (rows[:, 0] >= AMPLE_COSINE) & (rows[:, SUPPORT.index("proper_names_in_pool")] > AMPLE_NAMES)
+        return np.where(near, 1, learnt)
 
     for name in JUDGED_ON:
         if name not in sets:
@@ -244,7 +241,7 @@ def report(sets, weights, quoted, slopes, bias):
         at = "/".join(f"{value:.3f}" for value in figures.mean(0))
         print(f"{name:16} recall@1/3/5/10 {at}, exact first {exact_first(sets[name], weights, quoted):.3f}")
         answered = probability(prompts)
-        for floor in (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6):
+        for floor in (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6):
             lost = figures[:, 1].mean() - (figures[:, 1] * (answered >= floor)).mean()
             noise = {kind: of_kind(sets[name], kind) for kind in ("foreign", *HALVED)}
             kinds = {kind: [prompt for prompt in found if kind == "foreign" or not prompt.tunes()] for kind, found in noise.items()}
@@ -267,7 +264,8 @@ def row(values):
 def rust(weights, quoted, slopes, bias):
     far, near = np.zeros(len(EVIDENCE)), np.zeros(len(EVIDENCE))
     far[columns(FAR)] = weights[: len(FAR)]
-    near[columns(NEAR)] = weights[len(FAR) :]
+    near[columns(NEAR)] = weights[len(FAR) : len(FAR) + len(NEAR)]
+    far[columns(ALWAYS)] = near[columns(ALWAYS)] = weights[len(FAR) + len(NEAR) :]
     far[EVIDENCE.index("quoted")] = near[EVIDENCE.index("quoted")] = quoted
     return f"""//! The learnt weights of the default profile. Written by `packaging/ranking/train.py`, which says on what they were trained:
 //! not to be edited by hand.

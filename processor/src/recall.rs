@@ -7,6 +7,7 @@
 //! The steps, each in the file of its name: `query` → `gate` → `legs` → `pool` → `rank`/`fusion` → `weigh` → `reranking`
 //! → `choose`/`floor`/`succession` → `recollection`/`since`; `work` runs them. SQL lives in the schema crate.
 
+mod asks_past;
 mod chatter;
 mod choose;
 mod coarse;
@@ -40,6 +41,7 @@ mod snippet;
 mod succession;
 mod support;
 mod time_words;
+mod timely;
 mod trace;
 mod untrusted;
 mod weigh;
@@ -116,6 +118,8 @@ pub enum Degradation {
     ExpansionAbsent,
     /// The graph leg is absent.
     GraphAbsent,
+    /// What is from the time that the prompt names was not looked for.
+    TimeAbsent,
     /// The shared store did not answer in its share of the budget: what is here alone.
     RemoteLate,
     /// The shared store was not asked, since it could not be, or failed: what is here alone.
@@ -128,7 +132,7 @@ pub enum Degradation {
 
 impl Degradation {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::EmbeddingLate,
         Self::EmbeddingFailed,
         Self::NoModel,
@@ -136,6 +140,7 @@ impl Degradation {
         Self::RecentAbsent,
         Self::ExpansionAbsent,
         Self::GraphAbsent,
+        Self::TimeAbsent,
         Self::RemoteLate,
         Self::RemoteAbsent,
         Self::PoolAbsent,
@@ -152,6 +157,7 @@ impl Degradation {
             Self::RecentAbsent => "recent-absent",
             Self::ExpansionAbsent => "expansion-absent",
             Self::GraphAbsent => "graph-absent",
+            Self::TimeAbsent => "time-absent",
             Self::RemoteLate => "share-remote-late",
             Self::RemoteAbsent => "share-remote-absent",
             Self::PoolAbsent => "pool-absent",

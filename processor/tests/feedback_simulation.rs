@@ -77,6 +77,7 @@ fn candidate(number: usize, access_count: u64, cosine: f64, words: f64) -> Candi
         cosine: Some(Cosine(cosine as f32)),
         expansion: None,
         graph: None,
+        timely: None,
         remote: None,
         exact: false,
     }

@@ -1,7 +1,11 @@
 //! The scorer of judged conversations against a result that is known by hand: two sessions, four questions.
 
+use std::time::Duration;
+
 use remembrancer_processor::eval::dataset::Dataset;
-use remembrancer_tests::conversations::{History, Play, Scores, Share, Verdict, write};
+use remembrancer_schema::UnixMillis;
+use remembrancer_tests::conversations::{History, Play, Question, Scores, Share, Verdict, write};
+use remembrancer_tests::injected::Control;
 use remembrancer_tests::sandbox;
 use serde_json::json;
 
@@ -81,7 +85,7 @@ fn what_is_shown_is_judged_as_it_is_known_by_hand() {
     let daemon = sandbox.start();
     daemon.wait_for_model();
     daemon.embed_all_within(PATIENCE);
-    let mut play = Play::new(&sandbox, &daemon, &history, &folders);
+    let mut play = Play::new(&sandbox, &daemon, &history, &folders, None);
     let verdicts: Vec<Verdict> = history.questions.iter().map(|question| play.ask(question, "home")).collect();
     let first: Vec<Option<(&str, bool)>> = verdicts
         .iter()
@@ -112,4 +116,35 @@ fn what_is_shown_is_judged_as_it_is_known_by_hand() {
         scores.characters > 300.0,
         "three blocks of more than 400 characters: {scores:?}"
     );
+}
+
+#[test]
+fn a_question_is_asked_at_its_own_time() {
+    let history = History::of(&dataset()).unwrap();
+    let sandbox = sandbox!();
+    let Some(clock) = Control::new(&sandbox.root(), "clock") else {
+        return;
+    };
+    let folders = write(&sandbox, &history);
+    let variables = clock.variables();
+    let daemon = sandbox.start_with(&variables.each_ref().map(|(name, value)| (*name, value.as_str())));
+    daemon.wait_for_model();
+    daemon.embed_all_within(PATIENCE);
+    let mut play = Play::new(&sandbox, &daemon, &history, &folders, Some(&clock));
+    let asked = |asked: Option<&str>| Question {
+        text: "What did we say of the bread and the violin yesterday?".to_owned(),
+        asked: asked.map(|at| UnixMillis(at.parse::<jiff::Timestamp>().unwrap().as_millisecond())),
+        ..history.questions[0].clone()
+    };
+    let day = |session: &str| daemon.why(session)["at"].as_str().unwrap()[..10].to_owned();
+    play.ask(&asked(None), "home");
+    assert!(day("asks-1").as_str() > "2026", "what has no time of its own is asked now");
+    play.ask(&asked(Some("2024-05-02T12:00:00Z")), "home");
+    // On a busy machine the first was asked more than once.
+    let sessions = (2..20).map(|number| format!("asks-{number}"));
+    let days: Vec<String> = sessions
+        .map_while(|session| daemon.why_within(Duration::ZERO, &session))
+        .map(|log| log["at"].as_str().unwrap()[..10].to_owned())
+        .collect();
+    assert_eq!(days.last().map(String::as_str), Some("2024-05-02"), "{days:?}");
 }

@@ -19,7 +19,7 @@ pub(super) struct Choice {
 
 /// By how much of the second stage's scores a candidate of a session that is shown already is put behind those of others (ADR 0059).
 /// Between the first and the fourth of a prompt lie about one and a half.
-pub const SESSION_SPREAD: f64 = 0.3;
+pub const SESSION_SPREAD: f64 = 0.5;
 
 /// Walks `weighing` from the best down, until `settings.top` are found. `own` tells the prompt's own projects from others; `spread` is
 /// what being of a session that is shown already takes from a score; 0 leaves each in its place.
@@ -32,10 +32,13 @@ pub(super) fn choose(
     let candidates = &weighing.candidates;
     let admitted: Vec<Result<(), Dropped>> = candidates
         .iter()
-        .map(|weighed| {
-            settings
-                .floor
-                .admit(&backing(weighed, weighing.terms, &own, settings), &weighing.support)
+        .enumerate()
+        .map(|(place, weighed)| {
+            let backing = Backing {
+                first: place == 0 && settings.profile.second_stage.is_some(),
+                ..backing(weighed, weighing.terms, &own, settings)
+            };
+            settings.floor.admit(&backing, &weighing.support)
         })
         .collect();
     let mut judge = Judge {
@@ -173,6 +176,7 @@ fn backing(weighed: &Weighed, terms: usize, own: &impl Fn(Option<ProjectId>) -> 
         matched: weighed.evidence.matched,
         terms,
         foreign: settings.scope == super::ScopeRule::ProjectFirst && !own(candidate.row.project),
+        first: false,
     }
 }
 

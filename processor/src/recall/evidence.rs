@@ -47,7 +47,7 @@ pub struct Evidence {
     /// The square of the same in the longest run of words that prompt and text share word for word: a word by itself says
     /// little, a quotation nearly all.
     pub quoted: f64,
-    /// Whether it is from the time that the prompt speaks of.
+    /// How telling it is that it is from the time that the prompt names; 0 where it isn't.
     pub in_time: f64,
     /// The share of the prompt's terms found, where a word that is near in meaning counts for as much as it is near.
     pub soft_coverage: f64,
@@ -159,8 +159,8 @@ impl Background {
         (cosine - self.mean) / self.deviation
     }
 
-    /// What speaks for `fused`, in whose text the terms occur so; `in_time` says whether it is from the time that the prompt speaks of.
-    pub(super) fn evidence(&self, fused: &Fused, occurrences: &Occurrences, terms: &TermWeights, in_time: bool) -> Evidence {
+    /// What speaks for `fused`, in whose text the terms occur so.
+    pub(super) fn evidence(&self, fused: &Fused, occurrences: &Occurrences, terms: &TermWeights) -> Evidence {
         let cosine = cosine_of(fused);
         let bm25 = bm25_of(fused);
         let coverage = terms.share_of(&occurrences.anywhere);
@@ -184,7 +184,7 @@ impl Background {
             passage_coverage: terms.share(occurrences.best_passage(terms)),
             // A prompt that says a word twice would count it twice.
             quoted: terms.quoted_share(occurrences.longest_run).powi(2),
-            in_time: f64::from(u8::from(in_time)),
+            in_time: fused.candidate.timely.unwrap_or_default(),
             soft_coverage: terms.soft_share(occurrences),
             cosine: cosine.unwrap_or_default(),
             bm25_absolute: if ideal > 0.0 { (bm25 / ideal).min(1.0) } else { 0.0 },

@@ -33,10 +33,13 @@ pub struct Floor {
     pub foreign_coverage: f64,
 }
 
+/// However near the best comes, it is about others where no more than this share of the prompt's proper names stands in any candidate.
+pub(super) const AMPLE_NAMES: f64 = 0.5;
+
 /// The floor as shipped.
 pub const FLOOR: Floor = Floor {
     answer: &ANSWER,
-    least_probability: 0.65,
+    least_probability: 0.45,
     ample_cosine: 0.5,
     relative_cosine: 0.55,
     relative_coverage: 0.8,
@@ -74,6 +77,8 @@ pub struct Backing {
     pub terms: usize,
     /// Whether the episode belongs to another project than the prompt.
     pub foreign: bool,
+    /// Whether all that speaks for it puts it before every other candidate.
+    pub first: bool,
 }
 
 /// Why a candidate was not shown.
@@ -132,7 +137,12 @@ impl Dropped {
 impl Floor {
     /// Whether the store holds an answer at all, by what its candidates say together.
     pub fn is_answered(&self, support: &Support) -> bool {
-        support.best_cosine >= self.ample_cosine || self.answer.probability(support) >= self.least_probability
+        self.is_near(support) || self.answer.probability(support) >= self.least_probability
+    }
+
+    /// Whether the best comes so near that nothing else is asked.
+    pub(super) fn is_near(&self, support: &Support) -> bool {
+        support.best_cosine >= self.ample_cosine && support.proper_names_in_pool > AMPLE_NAMES
     }
 
     /// Whether `backing` is enough beside the `support` of all candidates; the reason if not.
@@ -149,7 +159,8 @@ impl Floor {
             };
         }
         let admitted = match backing.cosine {
-            Some(cosine) => self.is_answered(support) && self.holds_beside_the_best(cosine, backing, support),
+            // The first may be so by words, or by its time, with a vector that says little: a long text's, of which it is one line.
+            Some(cosine) => self.is_answered(support) && (backing.first || self.holds_beside_the_best(cosine, backing, support)),
             None => self.admits_by_words(backing),
         };
         if admitted { Ok(()) } else { Err(Dropped::BelowFloor) }
@@ -179,6 +190,7 @@ mod tests {
             matched,
             terms: 5,
             foreign,
+            first: false,
         }
     }
 
@@ -189,11 +201,8 @@ mod tests {
         }
         Support {
             best_cosine: 0.72,
-            best_deviation: 5.0,
             best_coverage: 0.9,
-            best_prompt_coverage: 0.9,
             best_passage: 0.9,
-            best_quoted: 0.2,
             pool_coverage: 1.0,
             rarest_in_pool: 1.0,
             names_in_pool: 1.0,
@@ -202,14 +211,12 @@ mod tests {
             bm25_absolute: 0.6,
             terms: 5.0,
             first_coverage: 0.9,
-            first_cosine: 0.72,
-            three_coverage: 0.7,
             in_time: 0.0,
             best_soft_coverage: 0.9,
             first_soft_coverage: 0.9,
-            three_soft_coverage: 0.75,
             proper_names_in_pool: 1.0,
             three_proper_names: 0.0,
+            asks_past: 0.0,
         }
     }
 
@@ -233,14 +240,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_first_needs_not_be_near() {
+        let first = Backing {
+            first: true,
+            ..backing(Some(0.05), 0.9, 4, false)
+        };
+        assert_eq!(FLOOR.admit(&first, &answered(true)), Ok(()));
+        assert_eq!(FLOOR.admit(&first, &answered(false)), Err(Dropped::BelowFloor));
+        let foreign = Backing { foreign: true, ..first };
+        assert_eq!(FLOOR.admit(&foreign, &answered(true)), Err(Dropped::OtherProject));
+    }
+
+    #[test]
     fn a_near_memory_needs_no_words() {
         let support = Support {
             best_cosine: 0.5,
+            proper_names_in_pool: 1.0,
             ..answered(false)
         };
         assert!(FLOOR.is_answered(&support));
         assert!(!FLOOR.is_answered(&Support {
             best_cosine: 0.49,
+            ..support
+        }));
+        assert!(!FLOOR.is_answered(&Support {
+            proper_names_in_pool: 0.5,
             ..support
         }));
     }

@@ -25,6 +25,8 @@ pub struct Candidate {
     pub expansion: Option<Cosine>,
     /// How near it lies to the best hits, if it is linked to any: higher is nearer.
     pub graph: Option<f64>,
+    /// Where it is from the time that the prompt names: how telling that is, 0 to 1.
+    pub timely: Option<f64>,
     /// Its place in what the shared store found, from 1, if it was asked and found it.
     pub remote: Option<u32>,
     /// Whether it holds all of the prompt's terms.
@@ -42,6 +44,8 @@ impl Candidate {
             Leg::Access => (Some(f64::from(use_level(self.row.access_count))), Best::Largest),
             Leg::Expansion => (cosine(self.expansion), Best::Largest),
             Leg::Graph => (self.graph, Best::Largest),
+            // What waits for its vector comes last.
+            Leg::Time => (self.timely.map(|_| cosine(self.cosine).unwrap_or(-1.0)), Best::Largest),
             Leg::Remote => (self.remote.map(f64::from), Best::Smallest),
         }
     }

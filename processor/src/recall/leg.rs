@@ -19,19 +19,22 @@ pub enum Leg {
     Expansion,
     /// Nearness to the best hits by session, file, command or error (seeds 000 to 002).
     Graph,
+    /// What is from the time that the prompt names, by cosine similarity with it.
+    Time,
     /// By the search of the shared store over all that its team shares.
     Remote,
 }
 
 impl Leg {
     /// The legs in the order in which they are shown.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Bm25,
         Self::Vector,
         Self::Recency,
         Self::Access,
         Self::Expansion,
         Self::Graph,
+        Self::Time,
         Self::Remote,
     ];
 
@@ -44,6 +47,7 @@ impl Leg {
             Self::Access => "access",
             Self::Expansion => "expansion",
             Self::Graph => "graph",
+            Self::Time => "time",
             Self::Remote => "remote",
         }
     }

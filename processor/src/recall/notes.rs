@@ -58,6 +58,8 @@ pub struct Notes {
     pub words: Brought,
     /// By links, where the profile follows them.
     pub graph: Brought,
+    /// By the time that the prompt names, where it names one that is narrow enough.
+    pub timely: Option<Brought>,
     /// By the search of the shared store, where it was to be asked.
     pub remote: Option<Brought>,
     /// All that the sources found, each once.

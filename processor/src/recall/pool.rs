@@ -21,6 +21,8 @@ pub(super) struct Found {
     pub recent_passed_over: u32,
     /// Coarse vector neighbours of the prompt, and of the conversation where the profile asks for these.
     pub coarse: Vec<EpisodeId>,
+    /// The nearest by their codes of what is from the time that the prompt names.
+    pub timely: Vec<EpisodeId>,
     /// What the shared store finds, best first, where it was to be asked.
     pub remote: Option<Vec<EpisodeId>>,
     /// How many of these were passed over, as in [`Words::passed_over`].
@@ -40,11 +42,13 @@ impl Found {
         let recent = add(&mut self.recent.iter().copied());
         let meaning = add(&mut self.coarse.iter().copied());
         let words = add(&mut self.words.hits.iter().map(|(id, _)| *id));
+        let timely = add(&mut self.timely.iter().copied());
         let remote = add(&mut self.remote.iter().flatten().copied());
         Union {
             recent,
             meaning,
             words,
+            timely,
             remote,
             ..union
         }
@@ -60,8 +64,10 @@ pub(super) struct Union {
     pub recent: u32,
     /// New by meaning.
     pub meaning: u32,
-    /// New by words, which come last of what is asked here.
+    /// New by words.
     pub words: u32,
+    /// New by the time that the prompt names, which comes last of what is asked here.
+    pub timely: u32,
     /// New by the shared store.
     pub remote: u32,
 }
@@ -102,6 +108,7 @@ pub(super) fn candidates(
                 cosine: cosine_with(compared.prompt),
                 expansion: cosine_with(compared.conversation),
                 graph: None,
+                timely: None,
                 remote: None,
                 exact: words.exact.contains(&row.id),
                 row,

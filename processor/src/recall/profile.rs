@@ -96,6 +96,9 @@ const ANY_TERM: Lexical = Lexical {
 
 const BOTH: &[(Leg, f64)] = &[(Leg::Bm25, 1.0), (Leg::Vector, 1.0)];
 
+/// As much as the others: enough to be weighed, and whoever weighs decides.
+const TIME: (Leg, f64) = (Leg::Time, 1.0);
+
 /// Plain Reciprocal Rank Fusion of words and meaning, K = 60: the baseline of `eval`.
 pub const RRF: Profile = Profile {
     name: "rrf",
@@ -165,8 +168,8 @@ pub const CONVEX: Profile = Profile {
     second_stage: None,
 };
 
-/// Ours: words and meaning fused by their ranks with a small K, words of what was asked counting three times, and the first of
-/// that order ordered anew by all that speaks for each (ADR 0012).
+/// Ours: words, meaning and the time that a prompt names fused by their ranks with a small K, words of what was asked counting three
+/// times, and the first of that order ordered anew by all that speaks for each (ADR 0012).
 pub const DEFAULT: Profile = Profile {
     name: "default",
     lexical: Lexical {
@@ -179,7 +182,7 @@ pub const DEFAULT: Profile = Profile {
     },
     rule: Rule::Ranks(RankFusion {
         k: 5.0,
-        weights: BOTH,
+        weights: &[(Leg::Bm25, 1.0), (Leg::Vector, 1.0), TIME],
         importance: ImportanceRule::None,
         top_rank_bonus: &[],
         exact_match_positions: 0.0,
@@ -248,7 +251,10 @@ const WITH_REMOTE: &[(&str, &[(Leg, f64)])] = &[
             (Leg::Remote, 1.0),
         ],
     ),
-    (DEFAULT.name, &[(Leg::Bm25, 1.0), (Leg::Vector, 1.0), (Leg::Remote, 1.0)]),
+    (
+        DEFAULT.name,
+        &[(Leg::Bm25, 1.0), (Leg::Vector, 1.0), TIME, (Leg::Remote, 1.0)],
+    ),
 ];
 
 impl Profile {

@@ -8,7 +8,7 @@ use super::evidence::Evidence;
 use super::occurrences::TermWeights;
 
 /// How many features there are.
-pub const SUPPORT_FEATURES: usize = 22;
+pub const SUPPORT_FEATURES: usize = 16;
 
 /// Terms of a prompt beyond which more of them say nothing more.
 const MOST_TERMS: f64 = 12.0;
@@ -23,16 +23,10 @@ const TIMELY_TO: f64 = 0.5;
 pub struct Support {
     /// The best cosine.
     pub best_cosine: f64,
-    /// The best cosine in standard deviations above the background.
-    pub best_deviation: f64,
-    /// The best share of the prompt's terms in one text, by rarity.
+    /// The best share of the prompt's terms in one text, by rarity: what a candidate's is held against, no feature.
     pub best_coverage: f64,
-    /// The best share in what was asked then alone.
-    pub best_prompt_coverage: f64,
     /// The best share in one passage.
     pub best_passage: f64,
-    /// The square of the best share in one run of words.
-    pub best_quoted: f64,
     /// The share of the prompt's terms that any of the candidates holds.
     pub pool_coverage: f64,
     /// Whether any of them holds the rarest.
@@ -49,10 +43,6 @@ pub struct Support {
     pub terms: f64,
     /// The share of the prompt's terms in the first candidate.
     pub first_coverage: f64,
-    /// The cosine of the first candidate.
-    pub first_cosine: f64,
-    /// The mean share of the prompt's terms in the first three.
-    pub three_coverage: f64,
     /// How near the nearest comes of those from the time that the prompt speaks of: 0 at a cosine of 0.25, 1 at 0.5. A time by itself is
     /// no evidence: any store has something of any month.
     pub in_time: f64,
@@ -60,23 +50,19 @@ pub struct Support {
     pub best_soft_coverage: f64,
     /// That share of the first candidate.
     pub first_soft_coverage: f64,
-    /// Its mean over the first three.
-    pub three_soft_coverage: f64,
     /// The share of the prompt's proper names that any of them holds; 1 where it has none.
     pub proper_names_in_pool: f64,
     /// The share of them that one of the first three holds, on average; 0 where it has none. A store of any size has some John.
     pub three_proper_names: f64,
+    /// Whether the prompt asks for what was, in so many words.
+    pub asks_past: f64,
 }
 
 impl Support {
     /// The names of the features, in the order of [`Support::features`].
     pub const NAMES: [&'static str; SUPPORT_FEATURES] = [
         "best_cosine",
-        "best_deviation",
-        "best_coverage",
-        "best_prompt_coverage",
         "best_passage",
-        "best_quoted",
         "pool_coverage",
         "rarest_in_pool",
         "names_in_pool",
@@ -85,28 +71,23 @@ impl Support {
         "bm25_absolute",
         "terms",
         "first_coverage",
-        "first_cosine",
-        "three_coverage",
         "in_time",
         "best_soft_coverage",
         "first_soft_coverage",
-        "three_soft_coverage",
         "proper_names_in_pool",
         "three_proper_names",
+        "asks_past",
     ];
 
     /// Sums up the candidates' evidence, best first; `found` marks the terms that stand in any of their texts.
-    pub(super) fn of(evidence: &[Evidence], terms: &TermWeights, found: &[bool]) -> Self {
+    pub(super) fn of(evidence: &[Evidence], terms: &TermWeights, found: &[bool], asks_past: bool) -> Self {
         let best = |value: fn(&Evidence) -> f64| evidence.iter().map(value).fold(0.0, f64::max);
         let first = |value: fn(&Evidence) -> f64| evidence.first().map_or(0.0, value);
         let three = &evidence[..evidence.len().min(3)];
         Self {
             best_cosine: best(|one| one.cosine),
-            best_deviation: best(|one| one.cosine_deviation),
             best_coverage: best(|one| one.coverage),
-            best_prompt_coverage: best(|one| one.prompt_coverage),
             best_passage: best(|one| one.passage_coverage),
-            best_quoted: best(|one| one.quoted),
             pool_coverage: terms.share_of(found),
             rarest_in_pool: f64::from(u8::from(terms.rarest(found))),
             names_in_pool: terms.names_in(found),
@@ -115,14 +96,12 @@ impl Support {
             bm25_absolute: best(|one| one.bm25_absolute),
             terms: (terms.asked() as f64).min(MOST_TERMS),
             first_coverage: first(|one| one.coverage),
-            first_cosine: first(|one| one.cosine),
-            three_coverage: mean(three, |one| one.coverage),
             in_time: best(timely),
             best_soft_coverage: best(|one| one.soft_coverage),
             first_soft_coverage: first(|one| one.soft_coverage),
-            three_soft_coverage: mean(three, |one| one.soft_coverage),
             proper_names_in_pool: terms.proper_names_in(found).unwrap_or(1.0),
             three_proper_names: mean(three, |one| one.proper_names),
+            asks_past: f64::from(u8::from(asks_past)),
         }
     }
 
@@ -130,11 +109,7 @@ impl Support {
     pub fn features(&self) -> [f64; SUPPORT_FEATURES] {
         [
             self.best_cosine,
-            self.best_deviation,
-            self.best_coverage,
-            self.best_prompt_coverage,
             self.best_passage,
-            self.best_quoted,
             self.pool_coverage,
             self.rarest_in_pool,
             self.names_in_pool,
@@ -143,14 +118,12 @@ impl Support {
             self.bm25_absolute,
             self.terms,
             self.first_coverage,
-            self.first_cosine,
-            self.three_coverage,
             self.in_time,
             self.best_soft_coverage,
             self.first_soft_coverage,
-            self.three_soft_coverage,
             self.proper_names_in_pool,
             self.three_proper_names,
+            self.asks_past,
         ]
     }
 }

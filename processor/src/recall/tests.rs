@@ -11,6 +11,7 @@ mod silence;
 mod since;
 mod steering;
 mod succession;
+mod timely;
 mod trace;
 
 use std::path::Path;

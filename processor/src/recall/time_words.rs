@@ -19,6 +19,20 @@ pub(super) struct Days {
 }
 
 impl Days {
+    /// How many they are.
+    pub(super) fn count(self) -> i64 {
+        self.last.duration_since(self.first).as_hours() / 24 + 1
+    }
+
+    /// The first moment of them, and the first after them; none where no clock has it.
+    pub(super) fn bounds(self) -> (Option<UnixMillis>, Option<UnixMillis>) {
+        let begin = |date: Date| {
+            let midnight = date.to_zoned(TimeZone::UTC).ok()?;
+            Some(UnixMillis(midnight.timestamp().as_millisecond()))
+        };
+        (begin(self.first), self.last.tomorrow().ok().and_then(begin))
+    }
+
     /// Whether `at` lies within.
     pub(super) fn contain(self, at: UnixMillis) -> bool {
         day_of(at).is_some_and(|day| self.first <= day && day <= self.last)
@@ -47,11 +61,11 @@ const NUMBERS: [&str; 12] = [
 /// How a prompt may name a time, tried in this order; each with what it means.
 static RULES: LazyLock<Vec<(Regex, Meaning)>> = LazyLock::new(|| {
     let month = r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)";
-    let number =
-        r"(?P<number>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|a few|several)";
+    let until = month.replacen("month", "until", 1);
+    let number = r"(?P<number>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:a )?couple of|(?:a )?few|several)";
     let unit = r"(?P<unit>day|week|month|year)s?";
     let weekday = r"(?P<weekday>monday|tuesday|wednesday|thursday|friday|saturday|sunday)";
-    let rules: [(String, Meaning); 11] = [
+    let rules: [(String, Meaning); 14] = [
         (r"\b(?P<year>20\d\d)-(?P<digits>\d\d)-(?P<day>\d\d)\b".to_owned(), iso_date),
         (
             format!(r"\b{month}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (?P<year>20\d\d)\b)?"),
@@ -62,6 +76,10 @@ static RULES: LazyLock<Vec<(Regex, Meaning)>> = LazyLock::new(|| {
             month_and_day,
         ),
         (
+            format!(r"\b(?:from|between) {month} (?:to|and|until|till|through) {until}\b(?:,? (?P<year>20\d\d)\b)?"),
+            months,
+        ),
+        (
             format!(r"\b(?:in|during|of|last) {month}\b(?:,? (?P<year>20\d\d)\b)?"),
             whole_month,
         ),
@@ -69,6 +87,14 @@ static RULES: LazyLock<Vec<(Regex, Meaning)>> = LazyLock::new(|| {
         (r"\b(?:in|during|of) (?P<year>20\d\d)\b".to_owned(), whole_year),
         (format!(r"\b{number} {unit} ago\b"), ago),
         (format!(r"\b(?:past|last) {number} {unit}\b"), past),
+        (
+            r"\b(?:(?:in|over|during|within|for|of) the last|past) (?P<unit>week|month|year)\b".to_owned(),
+            past,
+        ),
+        (
+            r"\bsince the (?:start|beginning) of (?:this|the) (?P<unit>week|month|year)\b".to_owned(),
+            since_its_start,
+        ),
         (
             r"\b(?P<which>last|past|this) (?P<unit>week|month|year|weekend)\b".to_owned(),
             last_or_this,
@@ -142,6 +168,18 @@ fn whole_month(found: &Captures<'_>, today: Date) -> Option<Days> {
     Some(days(first, first.last_of_month()))
 }
 
+/// "From July to October": the latest of which the first month has begun.
+fn months(found: &Captures<'_>, today: Date) -> Option<Days> {
+    let (from, until) = (month(found)?, month_called(found, "until")?);
+    let first = latest(found, today, |year| Date::new(year, from, 1).ok())?;
+    let year = if until < from {
+        first.year().checked_add(1)?
+    } else {
+        first.year()
+    };
+    Some(days(first, Date::new(year, until, 1).ok()?.last_of_month()))
+}
+
 /// No agent wrote anything before; "batches of 2000 rows" and a key of 2048 bits are no years.
 const FIRST_YEAR: i16 = 2015;
 
@@ -170,9 +208,23 @@ fn past(found: &Captures<'_>, today: Date) -> Option<Days> {
     Some(days(before(today, span(found)?)?, today))
 }
 
+/// "Since the start of the year".
+fn since_its_start(found: &Captures<'_>, today: Date) -> Option<Days> {
+    let first = match &found["unit"] {
+        "week" => monday_of(today)?,
+        "month" => today.first_of_month(),
+        _ => today.first_of_year(),
+    };
+    Some(days(first, today))
+}
+
+fn monday_of(today: Date) -> Option<Date> {
+    before(today, i64::from(today.weekday().to_monday_zero_offset()).days())
+}
+
 fn last_or_this(found: &Captures<'_>, today: Date) -> Option<Days> {
     let this = &found["which"] == "this";
-    let monday = before(today, i64::from(today.weekday().to_monday_zero_offset()).days())?;
+    let monday = monday_of(today)?;
     let (first, last) = match &found["unit"] {
         "week" => (monday, monday.checked_add(6.days()).ok()?),
         "weekend" => (monday.checked_add(5.days()).ok()?, monday.checked_add(6.days()).ok()?),
@@ -219,7 +271,12 @@ fn year(found: &Captures<'_>) -> Option<i16> {
 }
 
 fn month(found: &Captures<'_>) -> Option<i8> {
-    let name = &found["month"][..3];
+    month_called(found, "month")
+}
+
+/// The month, 1 to 12, that the group of this name has found.
+fn month_called(found: &Captures<'_>, group: &str) -> Option<i8> {
+    let name = found.name(group)?.as_str().get(..3)?;
     let place = MONTHS.iter().position(|month| *month == name)?;
     i8::try_from(place + 1).ok()
 }
@@ -235,10 +292,10 @@ fn latest(found: &Captures<'_>, today: Date, in_year: impl Fn(i16) -> Option<Dat
 }
 
 fn span(found: &Captures<'_>) -> Option<Span> {
-    let count = match &found["number"] {
+    let count = match found.name("number").map_or("a", |number| number.as_str()) {
         "a" | "an" => 1,
-        "a couple of" => 2,
-        "a few" | "several" => 3,
+        "a couple of" | "couple of" => 2,
+        "a few" | "few" | "several" => 3,
         word => match NUMBERS.iter().position(|number| *number == word) {
             Some(place) => i64::try_from(place).ok()? + 1,
             None => word.parse().ok()?,
@@ -282,6 +339,14 @@ mod tests {
     #[case::days_ago("fixed three days ago", "2026-07-12", "2026-07-14")]
     #[case::week_ago("about a week ago", "2026-07-05", "2026-07-13")]
     #[case::past_days("in the past 10 days", "2026-07-06", "2026-07-16")]
+    #[case::past_week("the bug of the past week", "2026-07-09", "2026-07-16")]
+    #[case::the_last_month("commits in the last month", "2026-06-16", "2026-07-16")]
+    #[case::a_few("over the past few months", "2026-04-16", "2026-07-16")]
+    #[case::since_the_start("since the start of the year", "2026-01-01", "2026-07-16")]
+    #[case::since_the_start_of_the_week("since the beginning of this week", "2026-07-13", "2026-07-16")]
+    #[case::months("from March to May", "2026-03-01", "2026-05-31")]
+    #[case::months_over_the_year("between November and January", "2025-11-01", "2026-01-31")]
+    #[case::months_of_a_year("from Jul until Oct 2024", "2024-07-01", "2024-10-31")]
     #[case::weekday("what we decided on monday", "2026-07-13", "2026-07-13")]
     #[case::same_weekday("since last thursday", "2026-07-09", "2026-07-09")]
     #[case::month("what happened in May", "2026-05-01", "2026-05-31")]
@@ -294,6 +359,18 @@ mod tests {
     #[case::year("what changed in 2024", "2024-01-01", "2024-12-31")]
     fn a_time_is_understood(#[case] prompt: &str, #[case] first: &str, #[case] last: &str) {
         check(prompt, Some((first, last)));
+    }
+
+    #[test]
+    fn days_have_a_length_and_bounds() {
+        let of = |first: &str, last: &str| days(first.parse().unwrap(), last.parse().unwrap());
+        assert_eq!(of("2026-07-16", "2026-07-16").count(), 1);
+        assert_eq!(of("2024-02-01", "2024-03-01").count(), 30);
+        let (since, until) = of("1970-01-02", "1970-01-03").bounds();
+        assert_eq!(
+            (since, until),
+            (Some(UnixMillis(86_400_000)), Some(UnixMillis(3 * 86_400_000)))
+        );
     }
 
     #[rstest]

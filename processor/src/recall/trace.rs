@@ -7,6 +7,7 @@ use remembrancer_schema::RecollectionTrace;
 use remembrancer_schema::trace::{TracedCandidate, TracedGate, TracedList, TracedPool, TracedSource, TracedTerm, TracedTop};
 
 use super::evidence::Evidence;
+use super::floor::AMPLE_NAMES;
 use super::leg::Leg;
 use super::legs::is_own;
 use super::notes::{Brought, Listed};
@@ -90,6 +91,12 @@ impl Recall {
         ];
         sources.extend(
             notes
+                .timely
+                .as_ref()
+                .map(|timely| source("time", timely, self.absence(&[Degradation::TimeAbsent]))),
+        );
+        sources.extend(
+            notes
                 .remote
                 .as_ref()
                 .map(|remote| source("remote", remote, self.absence(&WITHOUT_REMOTE))),
@@ -123,6 +130,7 @@ impl Recall {
             Leg::Vector => self.absence(&WITHOUT_EMBEDDING),
             Leg::Expansion => self.absence(&[Degradation::ExpansionAbsent]),
             Leg::Graph => self.absence(&[Degradation::GraphAbsent]),
+            Leg::Time => self.absence(&[Degradation::TimeAbsent]),
             Leg::Remote => self.absence(&WITHOUT_REMOTE),
             Leg::Recency | Leg::Access => None,
         };
@@ -159,7 +167,6 @@ impl Recall {
         let (floor, support) = (&settings.floor, &self.weighing.support);
         let probability = floor.answer.probability(support);
         let (cosine, coverage) = (Some(support.best_cosine), Some(support.best_coverage));
-        let ample = support.best_cosine >= floor.ample_cosine;
         let likely = probability >= floor.least_probability;
         gates.push(gate(
             "answer-probability",
@@ -167,7 +174,13 @@ impl Recall {
             floor.least_probability,
             Some(likely),
         ));
-        gates.push(gate("ample-cosine", cosine, floor.ample_cosine, Some(ample)));
+        gates.push(gate("ample-cosine", cosine, floor.ample_cosine, Some(floor.is_near(support))));
+        gates.push(gate(
+            "ample-names",
+            Some(support.proper_names_in_pool),
+            AMPLE_NAMES,
+            Some(support.proper_names_in_pool > AMPLE_NAMES),
+        ));
         // The rest is for each candidate: what it is held against is the best of all.
         gates.push(gate("relative-cosine", cosine, floor.relative_cosine, None));
         gates.push(gate("relative-coverage", coverage, floor.relative_coverage, None));

@@ -4,6 +4,8 @@
 
 use remembrancer_schema::{BOOSTED, EpisodeText, PINNED, QueryError, Reader};
 
+use super::Question;
+use super::asks_past::asks_for_what_was;
 use super::evidence::{Background, Evidence};
 use super::fusion::Fused;
 use super::nearness::Nearness;
@@ -11,11 +13,14 @@ use super::occurrences::{Occurrences, TermWeights};
 use super::origin::is_from_the_web;
 use super::profile::Profile;
 use super::support::Support;
-use super::{Question, time_words};
+use super::time_words::Spoken;
 use crate::deadline::Deadline;
 
 /// Candidates that are weighed. Of what is right and in the pool at all, nineteen in twenty lie among the first forty.
 pub const WEIGHED: usize = 40;
+
+/// So many more are weighed where the prompt names a time: what is of it is spread among what is not.
+pub(super) const TIMELY: usize = 20;
 
 /// Of two candidates that fit as well, the one for which no page of the web was read goes first: others may have written the page so
 /// that it fits. In the second stage's scores, which lie between 0 and 6 for what is shown; it decides between such alone as lie this
@@ -73,13 +78,14 @@ pub struct Weighing {
 
 /// Weighs the first of `fused`, and orders them anew where the profile has a second stage. `own` tells which of them may
 /// speak for the prompt's having an answer. `document_frequencies` are those of the prompt's terms, where a leg has counted
-/// them; else they are counted here.
+/// them; else they are counted here. `spoken` is the time that the prompt names, where the store has anything of it.
 ///
 /// # Errors
 /// The store's error, [`QueryError::Interrupted`] when the deadline passed.
 pub(super) fn weigh(
     reader: &Reader,
     question: &Question,
+    spoken: Option<&Spoken>,
     document_frequencies: Option<Vec<u64>>,
     fused: Vec<Fused>,
     profile: &Profile,
@@ -91,12 +97,12 @@ pub(super) fn weigh(
         Some(frequencies) => frequencies,
         None => reader.document_frequency(&query.terms)?,
     };
-    let spoken_of = time_words::spoken_of(&query.text, question.now);
     let documents = reader.indexed_episodes()?;
-    let terms = TermWeights::new(&query.terms, &frequencies, documents, &query.text, spoken_of.as_ref());
+    let terms = TermWeights::new(&query.terms, &frequencies, documents, &query.text, spoken);
     let mut nearness = Nearness::to(&query.terms);
     let background = Background::of(&fused);
-    let first: Vec<Fused> = fused.into_iter().take(WEIGHED).collect();
+    let weighed = WEIGHED + if spoken.is_some() { TIMELY } else { 0 };
+    let first: Vec<Fused> = fused.into_iter().take(weighed).collect();
     let ids: Vec<_> = first.iter().map(|fused| fused.candidate.row.id).collect();
     // An episode that was deleted since the pool was read has no text, and is passed over.
     let mut texts = reader.texts(&ids)?.into_iter().peekable();
@@ -109,11 +115,8 @@ pub(super) fn weigh(
         if deadline.has_passed() {
             return Err(QueryError::Interrupted { act: "weigh candidates" });
         }
-        let in_time = spoken_of
-            .as_ref()
-            .is_some_and(|spoken| spoken.days.contain(fused.candidate.row.created_at));
         let occurrences = Occurrences::of(&text, &terms, &mut nearness);
-        let evidence = background.evidence(&fused, &occurrences, &terms, in_time);
+        let evidence = background.evidence(&fused, &occurrences, &terms);
         if own(&fused) {
             for (found, here) in found_anywhere.iter_mut().zip(&occurrences.anywhere) {
                 *found |= here;
@@ -140,7 +143,7 @@ pub(super) fn weigh(
         .map(|weighed| weighed.evidence)
         .collect();
     Ok(Weighing {
-        support: Support::of(&speaking, &terms, &found_anywhere),
+        support: Support::of(&speaking, &terms, &found_anywhere, asks_for_what_was(&query.text)),
         candidates,
         terms: terms.asked(),
         frequencies: frequencies.into_iter().zip(terms.into_weights()).collect(),

@@ -6,10 +6,10 @@ use super::linear::{AnswerModel, LinearModel};
 /// What orders the candidates, over the features of [`super::Evidence`].
 pub(super) const ORDER: LinearModel = LinearModel {
     far: [
-        -0.0488, -0.4014, 0.3030, 7.4739, -1.8136, 0.0000, 1.1765, 1.2393, 4.5000, 1.9299, 4.1821,
+        -0.0927, -0.5258, 0.2814, 7.6214, -1.1994, 0.0000, 1.2652, 0.7480, 4.5000, 5.2039, 4.5836,
     ],
     near: [
-        0.0000, 0.0000, 0.7303, 0.0000, 12.0619, 0.0000, 0.0000, 0.0000, 4.5000, -0.2516, 4.1291,
+        0.0000, 2.9738, 0.5812, 0.0000, 11.2931, 0.0000, 0.0000, 0.0000, 4.5000, 5.2039, 4.1709,
     ],
     far_cosine: 0.5,
     near_cosine: 0.65,
@@ -18,8 +18,8 @@ pub(super) const ORDER: LinearModel = LinearModel {
 /// What tells that the store holds an answer, over the features of [`super::Support`].
 pub(super) const ANSWER: AnswerModel = AnswerModel {
     weights: [
-        10.3995, 0.0000, 0.6434, 0.0000, 1.0126, 0.0000, 0.8601, 0.3576, 0.5530, 0.9212, 6.2167, 2.1830, 0.4056, 1.1948, 6.2114,
-        0.0742, 14.4486, 0.5380, 0.3398, 0.0000, 0.8364, 2.3051,
+        8.8793, 1.0914, 0.8510, 0.2798, 0.3415, 0.9767, 12.3203, 1.4411, 0.2933, 0.5324, 15.9432, 1.0695, 0.2844, 0.6816, 1.5502,
+        0.5788,
     ],
-    bias: -16.6841,
+    bias: -12.9659,
 };

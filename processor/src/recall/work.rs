@@ -18,6 +18,8 @@ use super::profile::Profile;
 use super::recollection::block_with;
 use super::remote::{self, RemoteSource};
 use super::since::Afterwards;
+use super::time_words::Spoken;
+use super::timely;
 use super::trace::RERANK_STAGE;
 use super::weigh::{Weighing, weigh};
 use super::{
@@ -65,6 +67,8 @@ pub(super) struct Work<'a> {
     embedding: Option<Embedding>,
     /// Of the prompt's terms, where the full-text leg counted them.
     document_frequencies: Option<Vec<u64>>,
+    /// The time that the prompt names, where the pool has anything of it.
+    spoken: Option<Spoken>,
     pool: usize,
     weighing: Weighing,
     candidates: Vec<LoggedCandidate>,
@@ -79,6 +83,7 @@ impl<'a> Work<'a> {
             degradations: Vec::new(),
             embedding: None,
             document_frequencies: None,
+            spoken: None,
             pool: 0,
             weighing: Weighing::default(),
             candidates: Vec::new(),
@@ -114,6 +119,7 @@ impl<'a> Work<'a> {
         let weighing = weigh(
             reader,
             question,
+            self.spoken.as_ref(),
             self.document_frequencies.take(),
             fused,
             &settings.profile,
@@ -195,11 +201,13 @@ impl<'a> Work<'a> {
             terms: &query.terms,
         };
         let mut found = Found::default();
+        let mut time = timely::Named::by(&query.text, self.question.now, profile);
         let meaning = by_meaning.beside(embedding, remote.as_deref_mut(), || {
             found.words = self.absent_if_late(legs::bm25(reader, query, &bounds, &profile.lexical));
             self.watch.lap("bm25");
             (found.recent, found.recent_passed_over) = self.absent_if_late(legs::recent(reader, &bounds));
             self.watch.lap("recent");
+            self.absent_if_late(time.read(reader, &query.terms, &profile.lexical, &bounds, &mut found.words));
         });
         // What embedding and coarse search still took when the words were done.
         self.watch.lap("meaning");
@@ -209,6 +217,7 @@ impl<'a> Work<'a> {
             return Err(Silence::SameTopic);
         }
         found.coarse = meaning.nearest;
+        found.timely = time.nearest(codes, self.embedding.as_ref(), &bounds);
         self.take_remote(remote, &mut found, &bounds);
         let prompt = self.embedding.clone();
         let compared = Compared {
@@ -221,6 +230,8 @@ impl<'a> Work<'a> {
         self.note_found(&found, &union, session);
         let mut pool = pool::candidates(reader, &union.ids, &found.words, compared).map_err(|error| self.unreadable(&error))?;
         let read = pool.len();
+        self.notes.timely = time.brought(&found.timely, union.timely);
+        self.spoken = time.mark(&mut pool, &found, &bounds);
         pool::place_remote(&mut pool, &found, &bounds);
         leave_out_weak_foreigners(&mut pool, &bounds, settings);
         self.note_dropped(union.ids.len(), read, pool.len());
@@ -288,6 +299,7 @@ impl<'a> Work<'a> {
         let was_asked = self.notes.remote.is_some();
         let is_listed = |leg: &Leg| match leg {
             Leg::Expansion | Leg::Graph => profile.counts(*leg),
+            Leg::Time => self.spoken.is_some() && profile.counts(Leg::Time),
             Leg::Remote => was_asked && profile.counts(Leg::Remote),
             Leg::Bm25 | Leg::Vector | Leg::Recency | Leg::Access => true,
         };

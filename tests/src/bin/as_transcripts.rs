@@ -13,6 +13,7 @@ use anyhow::{Context, ensure};
 use clap::Parser;
 use remembrancer_processor::eval::dataset::Dataset;
 use remembrancer_tests::conversations::{History, Play, Report, noise, write};
+use remembrancer_tests::injected::Control;
 use remembrancer_tests::{Sandbox, timed};
 use serde_json::{Value, json};
 
@@ -35,6 +36,9 @@ struct Arguments {
     /// Which part, and in which order others are asked.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Ask every question now, and not at the time at which the set says that it was asked.
+    #[arg(long)]
+    now: bool,
     /// Settings for the daemon: a config.toml.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -63,11 +67,18 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(config) = &arguments.config {
         sandbox.configure(&fs_err::read_to_string(config)?);
     }
-    let (store, report) = play(&sandbox, &history, others.as_ref(), arguments.seed);
+    // Without the library (Linux alone has it) every question is asked now.
+    let clock = if arguments.now {
+        None
+    } else {
+        Control::new(&sandbox.root(), "clock")
+    };
+    let (store, report) = play(&sandbox, &history, others.as_ref(), clock.as_ref(), arguments.seed);
     println!("\n{report}");
     if let Some(file) = &arguments.json {
         let figures = json!({
-            "set": history.name, "limit": arguments.limit, "seed": arguments.seed, "store": store, "report": report.json(),
+            "set": history.name, "limit": arguments.limit, "seed": arguments.seed, "at_their_own_time": clock.is_some(),
+            "store": store, "report": report.json(),
         });
         fs_err::write(file, serde_json::to_string_pretty(&figures)? + "\n")?;
     }
@@ -97,9 +108,11 @@ fn sandbox() -> anyhow::Result<Sandbox> {
 }
 
 /// Returns what the store holds, and what the prompts got.
-fn play(sandbox: &Sandbox, history: &History, others: Option<&History>, seed: u64) -> (Value, Report) {
+fn play(sandbox: &Sandbox, history: &History, others: Option<&History>, clock: Option<&Control>, seed: u64) -> (Value, Report) {
     let folders = write(sandbox, history);
-    let daemon = sandbox.start();
+    let variables = clock.map(Control::variables).into_iter().flatten().collect::<Vec<_>>();
+    let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let daemon = sandbox.start_with(&variables);
     daemon.wait_for_model();
     let ((), took) = timed(|| daemon.embed_all_within(PATIENCE));
     let store = json!({
@@ -107,7 +120,7 @@ fn play(sandbox: &Sandbox, history: &History, others: Option<&History>, seed: u6
         "episodes": daemon.status()["episodes"], "embedded_in_s": took.as_secs(),
     });
     println!("{}: {store}", history.name);
-    let mut play = Play::new(sandbox, &daemon, history, &folders);
+    let mut play = Play::new(sandbox, &daemon, history, &folders, clock);
     let questions = history.questions.iter().map(|question| play.ask(question, &question.project));
     let mut report = Report {
         questions: questions.collect(),

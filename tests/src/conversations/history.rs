@@ -53,6 +53,8 @@ pub struct Question {
     pub id: String,
     /// What is asked.
     pub text: String,
+    /// When, by the set; `None` is now.
+    pub asked: Option<UnixMillis>,
     /// The kind of question, by the set's makers.
     pub category: String,
     /// The project that it belongs to.
@@ -110,6 +112,7 @@ fn question(query: &JudgedQuery, dataset: &Dataset) -> Question {
     Question {
         id: query.id.clone(),
         text: query.text.clone(),
+        asked: query.timestamp,
         category: query.category.clone().unwrap_or_default(),
         project: query.project.clone().unwrap_or_else(|| NO_PROJECT.to_owned()),
         sessions,

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::history::{History, Question};
 use super::score::{Shown, Verdict};
+use crate::injected::Control;
 use crate::{DaemonProcess, Sandbox, Transcript};
 
 /// A prompt that got no fair answer, since the machine was busy, is asked again, at most so often in all.
@@ -65,16 +66,19 @@ pub struct Play<'a> {
     history: &'a History,
     folders: &'a BTreeMap<String, String>,
     places: HashMap<String, Place>,
+    clock: Option<&'a Control>,
     fired: usize,
 }
 
 impl<'a> Play<'a> {
-    /// Ready to ask: all of `history` is embedded, and lies in `folders`.
+    /// Ready to ask: all of `history` is embedded, and lies in `folders`. By `clock` the daemon's wall clock is put to the time at
+    /// which the set says that a question was asked; without one, every question is asked now.
     pub fn new(
         sandbox: &'a Sandbox,
         daemon: &'a DaemonProcess<'a>,
         history: &'a History,
         folders: &'a BTreeMap<String, String>,
+        clock: Option<&'a Control>,
     ) -> Self {
         let places = sandbox
             .episodes()
@@ -87,6 +91,7 @@ impl<'a> Play<'a> {
             history,
             folders,
             places,
+            clock,
             fired: 0,
         }
     }
@@ -97,6 +102,9 @@ impl<'a> Play<'a> {
     /// Where the hook breaks its promises, or shows what is not of the history.
     pub fn ask(&mut self, question: &Question, project: &str) -> Verdict {
         let mut verdict = Verdict::of(question);
+        if let Some(clock) = self.clock {
+            clock.set_clock(question.asked.map_or(0, |asked| (asked.0 - now().0) / 1_000));
+        }
         for _ in 0..ATTEMPTS {
             self.fired += 1;
             let session = format!("asks-{}", self.fired);
@@ -123,6 +131,13 @@ impl<'a> Play<'a> {
             is_evidence_turn: documents.iter().any(|document| question.documents.contains(document)),
         }
     }
+}
+
+/// Now, in Unix milliseconds UTC.
+#[expect(clippy::disallowed_methods, reason = "what the daemon's clock is put ahead of, or back")]
+fn now() -> UnixMillis {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    UnixMillis(since.unwrap_or_default().as_millis() as i64)
 }
 
 /// Where an episode comes from. The first 8 digits of its id are enough to name it among some ten thousand.

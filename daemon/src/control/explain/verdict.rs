@@ -46,8 +46,15 @@ impl Floor<'_> {
         if probability.passed == Some(true) || cosine.passed == Some(true) {
             return None;
         }
+        let names = self.gate("ample-names").filter(|names| names.passed == Some(false));
+        let but = match names.and_then(|names| names.value) {
+            Some(share) if cosine.value >= Some(cosine.threshold) => {
+                format!(", but only {} of the query's names stand in any candidate", percent(share))
+            }
+            _ => String::new(),
+        };
         Some(format!(
-            "the memory as a whole holds no answer: probability {:.2} (it takes {:.2}), best cosine {:.2} (or {:.2})",
+            "the memory as a whole holds no answer: probability {:.2} (it takes {:.2}), best cosine {:.2} (or {:.2}){but}",
             probability.value?, probability.threshold, cosine.value?, cosine.threshold
         ))
     }
@@ -155,6 +162,16 @@ mod tests {
     )]
     fn a_reason_names_the_values_that_decided(#[case] candidate: Candidate, #[case] answered: bool, #[case] expected: &str) {
         assert_eq!(because(&candidate, &gates(answered)).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_near_memory_of_other_names_is_told_so() {
+        let mut gates = gates(false);
+        gates[1].value = Some(0.53);
+        gates.push(gate("ample-names", Some(0.5), 0.5, Some(false)));
+        let expected = "the memory as a whole holds no answer: probability 0.21 (it takes 0.40), best cosine 0.53 (or 0.50), but only \
+                        50 % of the query's names stand in any candidate";
+        assert_eq!(because(&dropped("below-floor", Some(0.3)), &gates).as_deref(), Some(expected));
     }
 
     #[test]

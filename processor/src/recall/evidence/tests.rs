@@ -31,6 +31,7 @@ fn candidate(turn: u8, bm25: Option<f64>, cosine: Option<f32>) -> Candidate {
         cosine: cosine.map(Cosine),
         expansion: None,
         graph: None,
+        timely: None,
         remote: None,
         exact: false,
     }
@@ -47,7 +48,7 @@ fn evidence(pool: Vec<Candidate>, turn: u8, text: &EpisodeText, terms: &TermWeig
         .iter()
         .find(|fused| fused.candidate.row.turn == u32::from(turn))
         .unwrap();
-    background.evidence(one, &Occurrences::of(text, terms, &mut Nearness::to(&[])), terms, false)
+    background.evidence(one, &Occurrences::of(text, terms, &mut Nearness::to(&[])), terms)
 }
 
 #[test]

@@ -31,6 +31,7 @@ fn candidate(id: u8, bm25: Option<f64>, cosine: Option<f32>, created_at: i64, ac
         cosine: cosine.map(Cosine),
         expansion: None,
         graph: None,
+        timely: None,
         remote: None,
         exact: false,
     }

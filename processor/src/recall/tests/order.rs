@@ -92,8 +92,8 @@ fn ask_as_shipped(store: &mut Store) -> Recall {
 #[test]
 fn rather_another_session_than_the_same_again_where_both_fit_as_well() {
     let mut store = Store::new();
-    let [first, second, _] = [0, 1, 2].map(|axis| answered(&mut store, "monday", 0.80 - axis as f32 / 100.0, axis));
-    let other = answered(&mut store, "friday", 0.77, 3);
+    let [first, second, _] = [(0.80, 0), (0.79, 1), (0.74, 2)].map(|(cosine, axis)| answered(&mut store, "monday", cosine, axis));
+    let other = answered(&mut store, "friday", 0.735, 3);
     let recall = ask_as_shipped(&mut store);
     assert_eq!(uids(&recall), [first, second, other]);
     let trace = recall.trace(&RecallSettings::default());

@@ -3,6 +3,8 @@
 use std::fmt::Write;
 
 use crate::recall::query::MAX_TERMS;
+use crate::recall::timely::TIME_LIMIT;
+use crate::recall::weigh::TIMELY;
 use crate::recall::{
     BM25_LIMIT, CAPS, COARSE_LIMIT, DEFAULT, FEATURES, FLOOR, RECENT_LIMIT, RecallSettings, Rule, SAME_TOPIC_COSINE,
     SUPPORT_FEATURES, WEIGHED,
@@ -22,11 +24,16 @@ fn table() -> String {
         ("found by meaning, at most", COARSE_LIMIT.to_string()),
         ("used last, at most", RECENT_LIMIT.to_string()),
         (
+            "of the time that is named, by words and by meaning, at most",
+            TIME_LIMIT.to_string(),
+        ),
+        (
             "a word in what was asked counts as so many in the answer",
             DEFAULT.lexical.fields.prompt.to_string(),
         ),
         ("k of the fusion", ranks.k.to_string()),
         ("candidates that are weighed anew", WEIGHED.to_string()),
+        ("so many more where a time is named", TIMELY.to_string()),
         ("features by which they are", FEATURES.to_string()),
         (
             "features by which it is told whether there is an answer",

@@ -191,6 +191,7 @@ fn candidate(number: u32) -> Candidate {
         cosine: Some(remembrancer_schema::Cosine((number * 37 % 101) as f32 / 101.0)),
         expansion: None,
         graph: None,
+        timely: None,
         remote: None,
         exact: false,
     }

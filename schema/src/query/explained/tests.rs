@@ -64,7 +64,7 @@ fn longest() -> RecollectionTrace {
             };
             32
         ],
-        sources: (0..5)
+        sources: (0..6)
             .map(|number| TracedSource {
                 name: name(number),
                 found: 500,
@@ -78,11 +78,12 @@ fn longest() -> RecollectionTrace {
                 leg: name(number),
                 counts: true,
                 ranked: 999,
-                absent: Some("expansion-absent".to_owned()),
+                // What is absent has no first.
+                absent: None,
                 top: vec![TracedTop(9_999_999, 1_795_836_770_500.0, 999); 10],
             })
             .collect(),
-        gates: (0..10)
+        gates: (0..11)
             .map(|number| TracedGate {
                 name: name(number),
                 value: Some(LONG),
@@ -92,16 +93,16 @@ fn longest() -> RecollectionTrace {
             .collect(),
         reranked: true,
         fused_parts: (0..7).map(name).collect(),
-        second_parts: (0..11).map(name).collect(),
+        second_parts: (0..13).map(name).collect(),
         candidates: vec![
             TracedCandidate {
                 place: 40,
                 fused: LONG,
                 fused_parts: part(),
-                second_parts: vec![LONG; 11],
-                // No profile has it beside links.
+                second_parts: vec![LONG; 13],
+                // No profile has one of these beside a second stage.
                 expansion_rank: None,
-                graph_rank: Some(999),
+                graph_rank: None,
                 remote_rank: Some(999),
                 words: u64::from(u32::MAX),
                 coverage: 0.1234,
