@@ -31,11 +31,11 @@ const LONG: &[&str] = &["lme-oracle-dev"];
 const CUTS: [&str; 3] = ["3", "5", "10"];
 
 const LOCOMO: Floors = Floors {
-    recall: [0.698, 0.773, 0.829],
-    noise: &[("chatter", 0.015), ("coding", 0.015), ("foreign", 0.105), ("personal", 0.028)],
+    recall: [0.711, 0.783, 0.833],
+    noise: &[("chatter", 0.015), ("coding", 0.015), ("foreign", 0.113), ("personal", 0.015)],
 };
 const LONG_MEM_EVAL: Floors = Floors {
-    recall: [0.557, 0.647, 0.752],
+    recall: [0.569, 0.666, 0.779],
     noise: &[("chatter", 0.05), ("coding", 0.053), ("personal", 0.053)],
 };
 const COSQA: Floors = Floors {

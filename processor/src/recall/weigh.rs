@@ -76,24 +76,31 @@ pub struct Weighing {
     pub best_cosine: f64,
 }
 
+/// What is asked.
+pub(super) struct Asked<'a> {
+    /// The prompt.
+    pub(super) question: &'a Question,
+    /// The time that it names, where the store has anything of it.
+    pub(super) spoken: Option<&'a Spoken>,
+    /// In how many episodes each of its terms occurs, where a leg has counted them; else they are counted.
+    pub(super) document_frequencies: Option<Vec<u64>>,
+}
+
 /// Weighs the first of `fused`, and orders them anew where the profile has a second stage. `own` tells which of them may
-/// speak for the prompt's having an answer. `document_frequencies` are those of the prompt's terms, where a leg has counted
-/// them; else they are counted here. `spoken` is the time that the prompt names, where the store has anything of it.
+/// speak for the prompt's having an answer.
 ///
 /// # Errors
 /// The store's error, [`QueryError::Interrupted`] when the deadline passed.
 pub(super) fn weigh(
     reader: &Reader,
-    question: &Question,
-    spoken: Option<&Spoken>,
-    document_frequencies: Option<Vec<u64>>,
+    asked: Asked<'_>,
     fused: Vec<Fused>,
     profile: &Profile,
     own: impl Fn(&Fused) -> bool,
     deadline: Deadline,
 ) -> Result<Weighing, QueryError> {
-    let query = &question.query;
-    let frequencies = match document_frequencies {
+    let (query, spoken) = (&asked.question.query, asked.spoken);
+    let frequencies = match asked.document_frequencies {
         Some(frequencies) => frequencies,
         None => reader.document_frequency(&query.terms)?,
     };

@@ -21,7 +21,7 @@ use super::since::Afterwards;
 use super::time_words::Spoken;
 use super::timely;
 use super::trace::RERANK_STAGE;
-use super::weigh::{Weighing, weigh};
+use super::weigh::{Asked, Weighing, weigh};
 use super::{
     Degradation, Question, Recall, RecallSettings, Recollection, ScopeRule, SessionState, Sources, expansion, graph, reranking,
 };
@@ -118,9 +118,11 @@ impl<'a> Work<'a> {
         self.watch.lap("fusion");
         let weighing = weigh(
             reader,
-            question,
-            self.spoken.as_ref(),
-            self.document_frequencies.take(),
+            Asked {
+                question,
+                spoken: self.spoken.as_ref(),
+                document_frequencies: self.document_frequencies.take(),
+            },
             fused,
             &settings.profile,
             |fused| {
@@ -164,15 +166,8 @@ impl<'a> Work<'a> {
         settings: &RecallSettings,
         deadline: Deadline,
     ) -> Result<Vec<Candidate>, Silence> {
-        let Sources {
-            reader,
-            codes,
-            model_id,
-            embedding,
-            mut remote,
-            reranker: _,
-            afterwards: _,
-        } = sources;
+        let (reader, codes, model_id) = (sources.reader, sources.codes, sources.model_id);
+        let (embedding, mut remote) = (sources.embedding, sources.remote);
         let query = &self.question.query;
         let profile = &settings.profile;
         if let Some(silence) = gate::before_search(query) {

@@ -149,10 +149,10 @@ fn where_nothing_is_of_that_time_its_words_are_asked_as_any_others() {
     };
     let without = store.recall_by_default(FORTY_DAYS_AGO);
     assert!(weight_of(&without, "40") > 0.0);
-    assert_eq!(without.weighing.support.in_time, 0.0);
+    assert!(without.weighing.support.in_time <= 0.0);
     store.of_age(40, "something of that day", vector(0.4, 1));
     let with = store.recall_by_default(FORTY_DAYS_AGO);
-    assert_eq!(weight_of(&with, "40"), 0.0);
+    assert!(weight_of(&with, "40") <= 0.0);
     assert!(with.weighing.support.in_time > 0.0);
 }
 
