@@ -164,15 +164,19 @@ pub(super) fn recent(reader: &Reader, bounds: &Bounds<'_>) -> Result<(Vec<Episod
     Ok((recent, passed_over))
 }
 
+/// Where the codes of a scope lie.
+pub(super) fn shards_of(scope: Scope) -> Shards {
+    match scope {
+        Scope::All => Shards::All,
+        Scope::Project(own) => Shards::Only(own),
+    }
+}
+
 /// The episodes nearest to an embedding by their codes: those in scope, and the nearest of other projects where these may
 /// take part on strong evidence.
 pub(super) fn coarse(codes: &CodeIndex, embedding: &Embedding, bounds: &Bounds<'_>) -> Vec<EpisodeId> {
-    let shards = |scope| match scope {
-        Scope::All => Shards::All,
-        Scope::Project(own) => Shards::Only(own),
-    };
     let scopes = bounds.store_scopes().into_iter();
-    let nearest = |scope| codes.nearest(embedding, COARSE_LIMIT, shards(scope), bounds.left_out);
+    let nearest = |scope| codes.nearest(embedding, COARSE_LIMIT, shards_of(scope), bounds.left_out);
     let mut found: Vec<EpisodeId> = scopes.flat_map(nearest).collect();
     if bounds.scope == ScopeRule::ProjectFirst {
         let others = Shards::AllBut(bounds.project);

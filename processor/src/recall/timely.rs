@@ -10,10 +10,10 @@ use std::sync::{PoisonError, RwLock};
 use remembrancer_schema::{EpisodeFilter, EpisodeId, EpisodeIds, MatchExpression, QueryError, Reader, Scope, UnixMillis};
 
 use super::Degradation;
-use super::coarse::{CodeIndex, Shards};
+use super::coarse::CodeIndex;
 use super::fusion::Candidate;
 use super::leg::Leg;
-use super::legs::{Bounds, Words, absent};
+use super::legs::{Bounds, Words, absent, shards_of};
 use super::notes::Brought;
 use super::pool::Found;
 use super::profile::{Lexical, Profile};
@@ -77,13 +77,9 @@ impl Named {
         let Some((within, prompt)) = self.within.as_ref().zip(prompt) else {
             return Vec::new();
         };
-        let shards = match bounds.store_scope() {
-            Scope::All => Shards::All,
-            Scope::Project(own) => Shards::Only(own),
-        };
         let admits = |id| within.contains(id) && !bounds.left_out.contains(&id);
         let codes = codes.read().unwrap_or_else(PoisonError::into_inner);
-        codes.nearest_admitted(prompt, TIME_LIMIT, shards, &admits)
+        codes.nearest_admitted(prompt, TIME_LIMIT, shards_of(bounds.store_scope()), &admits)
     }
 
     /// What it brought into the pool: of the `nearest` so many that nothing else had `added`.
