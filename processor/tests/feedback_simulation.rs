@@ -78,6 +78,7 @@ fn candidate(number: usize, access_count: u64, cosine: f64, words: f64) -> Candi
         expansion: None,
         graph: None,
         timely: None,
+        foreign: false,
         remote: None,
         exact: false,
     }

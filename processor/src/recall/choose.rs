@@ -3,11 +3,13 @@
 
 use std::collections::HashSet;
 
-use remembrancer_schema::{EpisodeText, Importance, LoggedCandidate, ProjectId, Rank, SessionId, TurnUid};
+use remembrancer_schema::{EpisodeId, EpisodeText, Importance, LoggedCandidate, Rank, SessionId, TurnUid};
 
 use super::floor::{Backing, Dropped};
+use super::fusion::Candidate;
 use super::leg::Leg;
 use super::succession::{self, Fall, Place};
+use super::support::Support;
 use super::weigh::{Weighed, Weighing, users_word};
 use super::{RecallSettings, Recollection};
 
@@ -21,14 +23,9 @@ pub(super) struct Choice {
 /// Between the first and the fourth of a prompt lie about one and a half.
 pub const SESSION_SPREAD: f64 = 0.5;
 
-/// Walks `weighing` from the best down, until `settings.top` are found. `own` tells the prompt's own projects from others; `spread` is
-/// what being of a session that is shown already takes from a score; 0 leaves each in its place.
-pub(super) fn choose(
-    weighing: &Weighing,
-    own: impl Fn(Option<ProjectId>) -> bool,
-    settings: &RecallSettings,
-    spread: f64,
-) -> Choice {
+/// Walks `weighing` in its order, until `settings.top` are found. `spread` is what being of a session that is shown already takes from a
+/// score; 0 leaves each in its place.
+pub(super) fn choose(weighing: &Weighing, settings: &RecallSettings, spread: f64) -> Choice {
     let candidates = &weighing.candidates;
     let admitted: Vec<Result<(), Dropped>> = candidates
         .iter()
@@ -36,7 +33,7 @@ pub(super) fn choose(
         .map(|(place, weighed)| {
             let backing = Backing {
                 first: place == 0 && settings.profile.second_stage.is_some(),
-                ..backing(weighed, weighing.terms, &own, settings)
+                ..backing(weighed, weighing.terms)
             };
             settings.floor.admit(&backing, &weighing.support)
         })
@@ -47,6 +44,7 @@ pub(super) fn choose(
         judged: Vec::new(),
         turns: HashSet::new(),
         sessions: HashSet::new(),
+        leading_foreigner: None,
     };
     let mut places: Vec<Judged<'_>> = succession::order(candidates, |candidate| {
         admitted[candidate].is_ok() && says_something(&candidates[candidate])
@@ -65,6 +63,11 @@ pub(super) fn choose(
         },
     )
     .collect();
+    if places.iter().any(|place| leads(place, &weighing.support)) {
+        let mut others = places.iter().filter(|place| place.candidate().foreign);
+        let first = others.find(|place| judge.dropped(place).is_none());
+        judge.leading_foreigner = first.map(|first| first.candidate().row.id);
+    }
     while !places.is_empty() {
         let next = judge.next(&places, spread);
         judge.judge(places.remove(next));
@@ -87,8 +90,12 @@ struct Judged<'a> {
 }
 
 impl Judged<'_> {
+    fn candidate(&self) -> &Candidate {
+        &self.weighed.fused.candidate
+    }
+
     fn session(&self) -> SessionId {
-        self.weighed.fused.candidate.row.session
+        self.candidate().row.session
     }
 
     /// Whether it stands where it was ranked, whatever its session: by ADR 48, or by the user's word. (All facts are of one session,
@@ -104,11 +111,19 @@ struct Judge<'a> {
     judged: Vec<LoggedCandidate>,
     turns: HashSet<TurnUid>,
     sessions: HashSet<SessionId>,
+    /// The first of other projects, where one of these leads. It stands behind the prompt's own, and yet is shown: in the last place.
+    leading_foreigner: Option<EpisodeId>,
 }
 
 impl Judge<'_> {
     /// Which of `places` comes next: the first, unless it is of a session that is shown already and one of another comes close.
     fn next(&self, places: &[Judged<'_>], spread: f64) -> usize {
+        if self.recollections.len() + 1 == self.settings.top && !self.recollections.is_empty() {
+            let leads = |place: &Judged<'_>| Some(place.candidate().row.id) == self.leading_foreigner;
+            if let Some(place) = places.iter().position(leads) {
+                return place;
+            }
+        }
         let is_of_shown = |one: &Judged<'_>| self.sessions.contains(&one.session());
         let [first, others @ ..] = places else {
             return 0;
@@ -117,8 +132,9 @@ impl Judge<'_> {
             return 0;
         }
         let least = first.weighed.score - spread;
+        let is_its_like = |one: &Judged<'_>| one.candidate().foreign == first.candidate().foreign && !one.is_fixed();
         let takes_its_place =
-            |one: &Judged<'_>| !one.is_fixed() && one.weighed.score > least && !is_of_shown(one) && self.dropped(one).is_none();
+            |one: &Judged<'_>| is_its_like(one) && one.weighed.score > least && !is_of_shown(one) && self.dropped(one).is_none();
         others.iter().position(takes_its_place).map_or(0, |place| place + 1)
     }
 
@@ -167,15 +183,25 @@ impl Judge<'_> {
     }
 }
 
+/// Whether it is of another project and passed, nearer than whatever the prompt's own project has, and holds as many of the prompt's
+/// words as the first of that.
+fn leads(one: &Judged<'_>, support: &Support) -> bool {
+    let (candidate, evidence) = (one.candidate(), &one.weighed.evidence);
+    let is_nearer = candidate
+        .cosine
+        .is_some_and(|cosine| f64::from(cosine.0) > support.best_cosine);
+    candidate.foreign && one.admitted.is_ok() && is_nearer && evidence.coverage >= support.first_coverage
+}
+
 /// How the prompt backs a candidate.
-fn backing(weighed: &Weighed, terms: usize, own: &impl Fn(Option<ProjectId>) -> bool, settings: &RecallSettings) -> Backing {
+fn backing(weighed: &Weighed, terms: usize) -> Backing {
     let candidate = &weighed.fused.candidate;
     Backing {
         cosine: candidate.cosine.map(|cosine| f64::from(cosine.0)),
         coverage: weighed.evidence.coverage,
         matched: weighed.evidence.matched,
         terms,
-        foreign: settings.scope == super::ScopeRule::ProjectFirst && !own(candidate.row.project),
+        foreign: candidate.foreign,
         first: false,
     }
 }

@@ -115,7 +115,7 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Sums up the whole pool.
+    /// Sums up `pool`: all that a candidate is held against.
     pub(super) fn of(pool: &[Fused]) -> Self {
         let mut cosines: Vec<f64> = pool.iter().filter_map(cosine_of).collect();
         cosines.sort_by(|a, b| b.total_cmp(a));

@@ -27,6 +27,8 @@ pub struct Candidate {
     pub graph: Option<f64>,
     /// Where it is from the time that the prompt names: how telling that is, 0 to 1.
     pub timely: Option<f64>,
+    /// Whether it is of another project than the prompt, where the prompt's own goes first.
+    pub foreign: bool,
     /// Its place in what the shared store found, from 1, if it was asked and found it.
     pub remote: Option<u32>,
     /// Whether it holds all of the prompt's terms.
@@ -85,6 +87,20 @@ pub fn fuse(candidates: Vec<Candidate>, profile: &Profile, now: UnixMillis) -> V
         .collect();
     fused.sort_by(best_first);
     fused
+}
+
+/// The same where some candidates are of another project than the prompt: its own first, and each of the two by itself, so that what
+/// others have changes nothing about the own project's ranks and scores (ADR 8).
+pub(super) fn fuse_own_first(candidates: Vec<Candidate>, profile: &Profile, now: UnixMillis) -> Vec<Fused> {
+    let (others, own): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| candidate.foreign);
+    let mut fused = fuse(own, profile, now);
+    fused.extend(fuse(others, profile, now));
+    fused
+}
+
+/// How many of `fused` are of the prompt's own project, which stand first.
+pub(super) fn own_among(fused: &[Fused]) -> usize {
+    fused.partition_point(|fused| !fused.candidate.foreign)
 }
 
 /// One pass for the values of each leg, then one stable sort a list. The shared store's is ranked where it counts alone.

@@ -39,7 +39,8 @@ pub(super) fn add_linked(
     let linked = linked(reader, pool, bounds).map_err(absent(Degradation::GraphAbsent))?;
     let known: HashSet<EpisodeId> = pool.iter().map(|candidate| candidate.row.id).collect();
     let missing: Vec<EpisodeId> = linked.iter().map(|(id, _)| *id).filter(|id| !known.contains(id)).collect();
-    pool.extend(candidates(reader, &missing, words, compared).map_err(absent(Degradation::GraphAbsent))?);
+    let found = candidates(reader, &missing, words, compared, |project| bounds.is_foreign(project));
+    pool.extend(found.map_err(absent(Degradation::GraphAbsent))?);
     let nearness: HashMap<EpisodeId, f64> = linked.into_iter().collect();
     for candidate in pool {
         candidate.graph = nearness.get(&candidate.row.id).copied();
@@ -70,7 +71,8 @@ fn linked(reader: &Reader, pool: &[Candidate], bounds: &Bounds<'_>) -> Result<Ve
     Ok(bounds.keep(found, |(id, _)| *id, GRAPH_LIMIT).0)
 }
 
-/// The first hits by words and by meaning, each with the sum of its reciprocal ranks.
+/// The first hits by words and by meaning, each with the sum of its reciprocal ranks. What is of another project links nothing: it
+/// changes nothing about the prompt's own (ADR 8).
 fn seeds(pool: &[Candidate]) -> BTreeMap<EpisodeId, f64> {
     let by_words = |candidate: &Candidate| candidate.bm25.map(|score| -score.0);
     let by_meaning = |candidate: &Candidate| candidate.cosine.map(|cosine| f64::from(cosine.0));
@@ -78,6 +80,7 @@ fn seeds(pool: &[Candidate]) -> BTreeMap<EpisodeId, f64> {
     for value in [&by_words as &dyn Fn(&Candidate) -> Option<f64>, &by_meaning] {
         let mut order: Vec<(f64, EpisodeId)> = pool
             .iter()
+            .filter(|candidate| !candidate.foreign)
             .filter_map(|candidate| Some((value(candidate)?, candidate.row.id)))
             .collect();
         order.sort_by(|(a, a_id), (b, b_id)| b.total_cmp(a).then(a_id.cmp(b_id)));

@@ -51,9 +51,14 @@ impl Bounds<'_> {
         std::iter::once(own).chain(further).collect()
     }
 
-    /// Whether an episode of `project` is one of the prompt's own project, or holds everywhere.
+    /// Whether an episode of `project` counts as the prompt's own: it is of its project, or holds everywhere.
     pub(super) fn is_own(&self, project: Option<ProjectId>) -> bool {
-        is_own(project, self.project, self.everywhere)
+        project == self.project || self.everywhere.is_some() && project == self.everywhere
+    }
+
+    /// Whether an episode of `project` is another project's, where the prompt's own goes first.
+    pub(super) fn is_foreign(&self, project: Option<ProjectId>) -> bool {
+        self.scope == ScopeRule::ProjectFirst && !self.is_own(project)
     }
 
     /// A limit that leaves enough after what is left out, since the SQL legs cut before we filter.
@@ -72,11 +77,6 @@ impl Bounds<'_> {
         let kept = found.into_iter().filter(is_in).take(limit).collect();
         (kept, passed_over)
     }
-}
-
-/// Whether an episode of `project` counts as the prompt's own: it is of its project, `own`, or holds everywhere.
-pub(super) fn is_own(project: Option<ProjectId>, own: Option<ProjectId>, everywhere: Option<ProjectId>) -> bool {
-    project == own || everywhere.is_some() && project == everywhere
 }
 
 /// What the full-text leg found.

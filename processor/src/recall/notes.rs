@@ -4,7 +4,7 @@
 //! reply. It runs on the prompt's own time, so that nothing is copied here but numbers: one pass over the candidates a leg, in which
 //! no more than [`TOP`] are kept.
 
-use remembrancer_schema::{EpisodeId, ProjectId, Rank, UnixMillis};
+use remembrancer_schema::{EpisodeId, Rank, UnixMillis};
 
 use super::fusion::Fused;
 use super::leg::Leg;
@@ -48,8 +48,6 @@ pub struct Brought {
 /// What a recall notes on its way.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Notes {
-    /// The project whose episodes are recalled in all projects, if there is one.
-    pub everywhere: Option<ProjectId>,
     /// By when it was recently accessed.
     pub recent: Brought,
     /// By the coarse search over the codes.

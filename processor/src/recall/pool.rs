@@ -83,7 +83,8 @@ pub(super) struct Compared<'a> {
     pub conversation: Option<&'a Embedding>,
 }
 
-/// Fetches the rows of `ids` and computes every leg's value once a candidate, in one O(N) pass.
+/// Fetches the rows of `ids` and computes every leg's value once a candidate, in one O(N) pass. `foreign` tells which projects are not
+/// the prompt's own, where that goes first.
 ///
 /// # Errors
 /// The store's error, [`QueryError::Interrupted`] when the deadline passed.
@@ -92,6 +93,7 @@ pub(super) fn candidates(
     ids: &[EpisodeId],
     words: &Words,
     compared: Compared<'_>,
+    foreign: impl Fn(Option<ProjectId>) -> bool,
 ) -> Result<Vec<Candidate>, QueryError> {
     let hits: HashMap<EpisodeId, Bm25> = words.hits.iter().copied().collect();
     let rows = reader.candidates(ids, compared.model_id)?;
@@ -109,6 +111,7 @@ pub(super) fn candidates(
                 expansion: cosine_with(compared.conversation),
                 graph: None,
                 timely: None,
+                foreign: foreign(row.project),
                 remote: None,
                 exact: words.exact.contains(&row.id),
                 row,
@@ -130,7 +133,7 @@ pub(super) fn place_remote(pool: &mut Vec<Candidate>, found: &Found, bounds: &Bo
     }
 }
 
-/// Drops candidates that are not the prompt's `own` and whose cosine is not strong, before any ranking.
-pub(super) fn drop_weak_foreigners(pool: &mut Vec<Candidate>, own: impl Fn(Option<ProjectId>) -> bool, least_cosine: f32) {
-    pool.retain(|candidate| own(candidate.row.project) || candidate.cosine.is_some_and(|cosine| cosine.0 >= least_cosine));
+/// Drops what is of another project, where the prompt's own goes first, and whose cosine is not strong, before any ranking.
+pub(super) fn drop_weak_foreigners(pool: &mut Vec<Candidate>, least_cosine: f32) {
+    pool.retain(|candidate| !candidate.foreign || candidate.cosine.is_some_and(|cosine| cosine.0 >= least_cosine));
 }

@@ -7,7 +7,7 @@ use remembrancer_schema::EpisodeText;
 
 use super::Degradation;
 use super::query::Query;
-use super::weigh::Weighing;
+use super::weigh::{Weighed, Weighing};
 use crate::embed::passage;
 use crate::rerank::Reranking;
 
@@ -26,8 +26,8 @@ const READ_BYTES: usize = 1_000;
 /// The K of the scores that the blends are made for (seed 003).
 const RRF_K: f64 = 60.0;
 
-/// Puts the first [`RERANKED`] of `weighing` into a new order, by blended scores that take the place of theirs. `learnt` says
-/// whether a second stage ordered them.
+/// Puts the first [`RERANKED`] of `weighing`, of the prompt's own project if anything is, into a new order, by blended scores that take
+/// the place of theirs. `learnt` says whether a second stage ordered them.
 ///
 /// # Errors
 /// [`Degradation::RerankerAbsent`] where too little time is left, the reranker fails, or it read nothing; the order is as it was.
@@ -35,8 +35,8 @@ pub(super) fn rerank(query: &Query, weighing: &mut Weighing, learnt: bool, reran
     if reranking.deadline.remaining() < LEAST_TIME {
         return Err(Degradation::RerankerAbsent);
     }
-    let count = weighing.candidates.len().min(RERANKED);
-    let first = &mut weighing.candidates[..count];
+    let first = first_group(&mut weighing.candidates);
+    let count = first.len();
     let passages: Vec<String> = first.iter().map(|weighed| read(&weighed.text)).collect();
     let passages: Vec<&str> = passages.iter().map(String::as_str).collect();
     // The blends are made for scores of Reciprocal Rank Fusion; what a second stage learnt is of any size.
@@ -58,6 +58,18 @@ pub(super) fn rerank(query: &Query, weighing: &mut Weighing, learnt: bool, reran
     // The order of `reorder`: stable, best first.
     first.sort_by(|a, b| b.score.total_cmp(&a.score));
     Ok(())
+}
+
+/// The first [`RERANKED`] of the prompt's own project; of others where nothing is of it.
+fn first_group(candidates: &mut [Weighed]) -> &mut [Weighed] {
+    let foreign = |weighed: &Weighed| weighed.fused.candidate.foreign;
+    let leading = candidates.first().is_some_and(foreign);
+    let count = candidates
+        .iter()
+        .take(RERANKED)
+        .take_while(|weighed| foreign(weighed) == leading)
+        .count();
+    &mut candidates[..count]
 }
 
 /// What a reranker reads of an episode.

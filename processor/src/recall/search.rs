@@ -110,7 +110,7 @@ pub fn search(searched: Searched<'_>, sought: &Sought<'_>) -> Result<Vec<Fused>,
         prompt: sought.embedding.filter(|_| sought.mode.goes_by_meaning()),
         conversation: None,
     };
-    let mut pool = candidates(searched.reader, &found.union().ids, &found.words, compared)?;
+    let mut pool = candidates(searched.reader, &found.union().ids, &found.words, compared, |_| false)?;
     pool.retain(|candidate| candidate.bm25.is_some() || candidate.cosine.is_some());
     let mut turns = HashSet::new();
     let mut fused = fuse(pool, &profile(sought.mode), sought.now);

@@ -13,8 +13,8 @@ use super::weigh::Weighed;
 use crate::ingest::command_key;
 use words::{Reading, share_of_words};
 
-/// Admitted candidates that are held against each other: four times as many as are shown, so that what falls has something to come
-/// after it, and the pairs among them stay few.
+/// Admitted candidates that are held against each other, of the prompt's own project and of others: four times as many as are shown, so
+/// that what falls has something to come after it, and the pairs among them stay few.
 const EXAMINED: usize = 12;
 /// The cosine from which on two texts may say the same. Chosen: by all-MiniLM-L6-v2 two answers to one question lie at 0.6 to 0.9, a
 /// text and itself with a word changed at 0.97 and more.
@@ -57,10 +57,11 @@ struct Succession {
 
 /// The order in which `candidates` are judged; `admitted` tells which of them, by their places, the floor lets through.
 pub(super) fn order(candidates: &[Weighed], admitted: impl Fn(usize) -> bool) -> Vec<Place> {
-    let examined: Vec<usize> = (0..candidates.len())
-        .filter(|place| admitted(*place))
-        .take(EXAMINED)
-        .collect();
+    let admitted_of = |foreign: bool| {
+        let of_it = (0..candidates.len()).filter(move |place| candidates[*place].fused.candidate.foreign == foreign);
+        of_it.filter(|place| admitted(*place)).take(EXAMINED)
+    };
+    let examined: Vec<usize> = admitted_of(false).chain(admitted_of(true)).collect();
     let readings: Vec<Reading<'_>> = candidates.iter().map(|weighed| Reading::new(&weighed.text)).collect();
     let successions: Vec<Succession> = examined
         .iter()

@@ -4,6 +4,7 @@
 mod legs;
 mod order;
 mod origin;
+mod own_first;
 mod page;
 mod remote;
 mod reranking;

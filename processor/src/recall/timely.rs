@@ -91,15 +91,17 @@ impl Named {
         })
     }
 
-    /// Notes on each candidate of it how telling that is: by how few of those that words and meaning `found` anyhow are of it, 0 where
-    /// all are, 1 where none is. Returns the time, if there is anything of it in the prompt's own scope: else the prompt is asked as if
-    /// it named none.
-    pub(super) fn mark(self, pool: &mut [Candidate], found: &Found, bounds: &Bounds<'_>) -> Option<Spoken> {
+    /// Notes on each candidate of it how telling that is: by how few of those that words and meaning `found` anyhow in the prompt's own
+    /// scope are of it, 0 where all are, 1 where none is. Returns the time, if there is anything of it in that scope: else the prompt is
+    /// asked as if it named none.
+    pub(super) fn mark(self, pool: &mut [Candidate], found: &Found) -> Option<Spoken> {
         let spoken = self.spoken?;
         let hits = found.words.hits.iter().take(self.hits).map(|(id, _)| *id);
         let anyhow: HashSet<EpisodeId> = found.coarse.iter().copied().chain(hits).collect();
         let is_of_it = |candidate: &Candidate| spoken.days.contain(candidate.row.created_at);
-        let found_anyhow = pool.iter().filter(|candidate| anyhow.contains(&candidate.row.id));
+        let found_anyhow = pool
+            .iter()
+            .filter(|candidate| !candidate.foreign && anyhow.contains(&candidate.row.id));
         let (all, of_it) = found_anyhow.fold((0_u32, 0_u32), |(all, of_it), candidate| {
             (all + 1, of_it + u32::from(is_of_it(candidate)))
         });
@@ -108,7 +110,7 @@ impl Named {
         let mut is_any = false;
         for candidate in pool.iter_mut().filter(|candidate| is_of_it(candidate)) {
             candidate.timely = Some(rarity);
-            is_any |= bounds.is_own(candidate.row.project);
+            is_any |= !candidate.foreign;
         }
         is_any.then_some(spoken)
     }

@@ -9,7 +9,6 @@ use remembrancer_schema::trace::{TracedCandidate, TracedGate, TracedList, Traced
 use super::evidence::Evidence;
 use super::floor::AMPLE_NAMES;
 use super::leg::Leg;
-use super::legs::is_own;
 use super::notes::{Brought, Listed};
 use super::origin::is_from_the_web;
 use super::profile::{Profile, Rule};
@@ -199,23 +198,23 @@ impl Recall {
         let weighed = &self.weighing.candidates;
         let of = |episode| weighed.iter().find(|weighed| weighed.fused.candidate.row.id == episode);
         let logged = self.log.candidates.iter().filter_map(|candidate| of(candidate.episode));
-        logged.map(|weighed| self.candidate(weighed, settings)).collect()
+        logged.map(|weighed| Self::candidate(weighed, settings)).collect()
     }
 
-    fn candidate(&self, weighed: &Weighed, settings: &RecallSettings) -> TracedCandidate {
+    fn candidate(weighed: &Weighed, settings: &RecallSettings) -> TracedCandidate {
         let (fused, row) = (&weighed.fused, &weighed.fused.candidate.row);
         let rank = |leg: Leg| fused.ranks.of(leg).map(remembrancer_schema::Rank::get);
         TracedCandidate {
             place: weighed.place,
             fused: rounded(fused.score),
             fused_parts: all_rounded(fused_parts(weighed, &settings.profile)),
-            second_parts: all_rounded(second_parts(weighed, &settings.profile, self.weighing.best_cosine)),
+            second_parts: all_rounded(second_parts(weighed, &settings.profile)),
             expansion_rank: rank(Leg::Expansion),
             graph_rank: rank(Leg::Graph),
             remote_rank: rank(Leg::Remote),
             words: weighed.words,
             coverage: rounded(weighed.evidence.coverage),
-            foreign: settings.scope == ScopeRule::ProjectFirst && !is_own(row.project, self.log.project, self.notes.everywhere),
+            foreign: fused.candidate.foreign,
             web: is_from_the_web(&weighed.text.facets),
             important: row.importance == remembrancer_schema::Importance::High,
             in_time: weighed.evidence.in_time > 0.0,
@@ -255,11 +254,11 @@ fn second_part_names(profile: &Profile) -> Vec<&'static str> {
     }
 }
 
-fn second_parts(weighed: &Weighed, profile: &Profile, best_cosine: f64) -> Vec<f64> {
+fn second_parts(weighed: &Weighed, profile: &Profile) -> Vec<f64> {
     let Some(model) = profile.second_stage else {
         return Vec::new();
     };
-    let parts = model.parts(&weighed.evidence, best_cosine).into_iter();
+    let parts = model.parts(&weighed.evidence, weighed.best_cosine).into_iter();
     parts.chain([-handicap(&weighed.text), users_word(&weighed.text)]).collect()
 }
 

@@ -2,12 +2,14 @@
 //!
 //! Texts are read for the first few dozen alone: the pool holds hundreds, and the fused order is right about the rest.
 
+use std::cmp::Ordering;
+
 use remembrancer_schema::{BOOSTED, EpisodeText, PINNED, QueryError, Reader};
 
 use super::Question;
 use super::asks_past::asks_for_what_was;
 use super::evidence::{Background, Evidence};
-use super::fusion::Fused;
+use super::fusion::{Fused, own_among};
 use super::nearness::Nearness;
 use super::occurrences::{Occurrences, TermWeights};
 use super::origin::is_from_the_web;
@@ -16,8 +18,12 @@ use super::support::Support;
 use super::time_words::Spoken;
 use crate::deadline::Deadline;
 
-/// Candidates that are weighed. Of what is right and in the pool at all, nineteen in twenty lie among the first forty.
+/// Candidates that are weighed, of the prompt's own project where others take part. Of what is right and in the pool at all, nineteen
+/// in twenty lie among the first forty.
 pub const WEIGHED: usize = 40;
+
+/// Candidates of other projects that are weighed: of what little is strong enough, three at most are shown.
+pub(super) const OTHERS_WEIGHED: usize = 10;
 
 /// So many more are weighed where the prompt names a time: what is of it is spread among what is not.
 pub(super) const TIMELY: usize = 20;
@@ -53,15 +59,24 @@ pub struct Weighed {
     pub text: EpisodeText,
     /// What speaks for it.
     pub evidence: Evidence,
-    /// The score that it is ordered by: higher is better; only comparable within one recall.
+    /// The score that it is ordered by: higher is better; only comparable within one recall, and among the prompt's own project or
+    /// among the others.
     pub score: f64,
+    /// The best cosine of those that it was held against, by which the second stage blends its weights.
+    pub best_cosine: f64,
     /// Its 1-based place in the fused order.
     pub place: u32,
     /// Which of the prompt's terms it holds: bit `i` for the `i`-th.
     pub words: u64,
 }
 
-/// The weighed candidates of one prompt, best first.
+/// The order of candidates: the prompt's own project before others, each by its scores, best first.
+fn own_and_best_first(a: &Weighed, b: &Weighed) -> Ordering {
+    let foreign = |weighed: &Weighed| weighed.fused.candidate.foreign;
+    foreign(a).cmp(&foreign(b)).then_with(|| b.score.total_cmp(&a.score))
+}
+
+/// The weighed candidates of one prompt, the prompt's own project first, best first.
 #[derive(Debug, Clone, Default)]
 pub struct Weighing {
     /// The candidates.
@@ -72,8 +87,6 @@ pub struct Weighing {
     pub support: Support,
     /// In how many episodes each of the prompt's terms occurs, and what it weighs.
     pub frequencies: Vec<(u64, f64)>,
-    /// The best cosine of the pool, by which the second stage blends its weights.
-    pub best_cosine: f64,
 }
 
 /// What is asked.
@@ -86,8 +99,8 @@ pub(super) struct Asked<'a> {
     pub(super) document_frequencies: Option<Vec<u64>>,
 }
 
-/// Weighs the first of `fused`, and orders them anew where the profile has a second stage. `own` tells which of them may
-/// speak for the prompt's having an answer.
+/// Weighs the first of `fused`, and orders them anew where the profile has a second stage. What is of another project comes
+/// behind the prompt's own, changes nothing about that, and does not speak for the prompt's having an answer.
 ///
 /// # Errors
 /// The store's error, [`QueryError::Interrupted`] when the deadline passed.
@@ -96,7 +109,6 @@ pub(super) fn weigh(
     asked: Asked<'_>,
     fused: Vec<Fused>,
     profile: &Profile,
-    own: impl Fn(&Fused) -> bool,
     deadline: Deadline,
 ) -> Result<Weighing, QueryError> {
     let (query, spoken) = (&asked.question.query, asked.spoken);
@@ -107,9 +119,10 @@ pub(super) fn weigh(
     let documents = reader.indexed_episodes()?;
     let terms = TermWeights::new(&query.terms, &frequencies, documents, &query.text, spoken);
     let mut nearness = Nearness::to(&query.terms);
-    let background = Background::of(&fused);
+    let (of_own, of_others) = fused.split_at(own_among(&fused));
+    let (beside_own, beside_others) = (Background::of(of_own), Background::of(of_others));
     let weighed = WEIGHED + if spoken.is_some() { TIMELY } else { 0 };
-    let first: Vec<Fused> = fused.into_iter().take(weighed).collect();
+    let first = first_of_each(fused, weighed);
     let ids: Vec<_> = first.iter().map(|fused| fused.candidate.row.id).collect();
     // An episode that was deleted since the pool was read has no text, and is passed over.
     let mut texts = reader.texts(&ids)?.into_iter().peekable();
@@ -123,14 +136,19 @@ pub(super) fn weigh(
             return Err(QueryError::Interrupted { act: "weigh candidates" });
         }
         let occurrences = Occurrences::of(&text, &terms, &mut nearness);
-        let evidence = background.evidence(&fused, &occurrences, &terms);
-        if own(&fused) {
+        let background = if fused.candidate.foreign {
+            &beside_others
+        } else {
+            &beside_own
+        };
+        let (evidence, best_cosine) = (background.evidence(&fused, &occurrences, &terms), background.best_cosine());
+        if !fused.candidate.foreign {
             for (found, here) in found_anywhere.iter_mut().zip(&occurrences.anywhere) {
                 *found |= here;
             }
         }
         let score = match profile.second_stage {
-            Some(model) => model.score(&evidence, background.best_cosine()) - handicap(&text) + users_word(&text),
+            Some(model) => model.score(&evidence, best_cosine) - handicap(&text) + users_word(&text),
             None => fused.score,
         };
         candidates.push(Weighed {
@@ -138,15 +156,16 @@ pub(super) fn weigh(
             text,
             evidence,
             score,
+            best_cosine,
             place,
             words: occurrences.mask(),
         });
     }
     // Stable: equal scores stay in the fused order, which is total.
-    candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+    candidates.sort_by(own_and_best_first);
     let speaking: Vec<Evidence> = candidates
         .iter()
-        .filter(|weighed| own(&weighed.fused))
+        .filter(|weighed| !weighed.fused.candidate.foreign)
         .map(|weighed| weighed.evidence)
         .collect();
     Ok(Weighing {
@@ -154,6 +173,14 @@ pub(super) fn weigh(
         candidates,
         terms: terms.asked(),
         frequencies: frequencies.into_iter().zip(terms.into_weights()).collect(),
-        best_cosine: background.best_cosine(),
     })
+}
+
+/// The first `count` of the prompt's own project, which stand first, and the first [`OTHERS_WEIGHED`] of others.
+fn first_of_each(fused: Vec<Fused>, count: usize) -> Vec<Fused> {
+    let mut own = fused;
+    let others = own.split_off(own_among(&own));
+    own.truncate(count);
+    own.extend(others.into_iter().take(OTHERS_WEIGHED));
+    own
 }

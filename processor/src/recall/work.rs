@@ -7,10 +7,10 @@ use remembrancer_schema::{EpisodeId, EpisodeText, LoggedCandidate, ProjectId, Qu
 
 use super::choose::{Choice, choose};
 use super::floor::Dropped;
-use super::fusion::{Candidate, Fused, fuse};
+use super::fusion::{Candidate, Fused, fuse_own_first, own_among};
 use super::gate::{self, Silence};
 use super::leg::Leg;
-use super::legs::{self, Bounds, is_own};
+use super::legs::{self, Bounds};
 use super::meaning::ByMeaning;
 use super::notes::{self, Brought, Notes};
 use super::pool::{self, Compared, Found};
@@ -22,15 +22,15 @@ use super::time_words::Spoken;
 use super::timely;
 use super::trace::RERANK_STAGE;
 use super::weigh::{Asked, Weighing, weigh};
-use super::{
-    Degradation, Question, Recall, RecallSettings, Recollection, ScopeRule, SessionState, Sources, expansion, graph, reranking,
-};
+use super::{Degradation, Question, Recall, RecallSettings, Recollection, SessionState, Sources, expansion, graph, reranking};
 use crate::deadline::{Deadline, Stopwatch};
 use crate::embed::Embedding;
 use crate::rerank::Reranking;
 
 /// How many of the weighed candidates are logged.
 const LOGGED_CANDIDATES: usize = 20;
+/// So many of these are of other projects, where there are so many: they stand behind the prompt's own, and would be told of never.
+const LOGGED_OTHERS: usize = 5;
 
 /// From `deadline` on the reader's queries are interrupted; an interrupt before is forgotten.
 fn stop_reading_at(reader: &Reader, deadline: Deadline) {
@@ -50,13 +50,6 @@ fn decided<'s>(
         Cow::Owned(&session.left_out | &muted)
     };
     Ok((left_out, reader.everywhere()?))
-}
-
-/// Where the prompt's own project goes first, others take part on strong evidence alone.
-fn leave_out_weak_foreigners(pool: &mut Vec<Candidate>, bounds: &Bounds<'_>, settings: &RecallSettings) {
-    if bounds.scope == ScopeRule::ProjectFirst {
-        pool::drop_weak_foreigners(pool, |project| bounds.is_own(project), settings.floor.foreign_cosine);
-    }
 }
 
 /// One recall in progress.
@@ -112,8 +105,7 @@ impl<'a> Work<'a> {
             });
         }
         let question = self.question;
-        let everywhere = self.notes.everywhere;
-        let fused = fuse(pool, &settings.profile, question.now);
+        let fused = fuse_own_first(pool, &settings.profile, question.now);
         self.note_lists(&fused, &settings.profile);
         self.watch.lap("fusion");
         let weighing = weigh(
@@ -125,9 +117,6 @@ impl<'a> Work<'a> {
             },
             fused,
             &settings.profile,
-            |fused| {
-                settings.scope != ScopeRule::ProjectFirst || is_own(fused.candidate.row.project, question.project, everywhere)
-            },
             deadline,
         );
         self.watch.lap("weigh");
@@ -178,7 +167,6 @@ impl<'a> Work<'a> {
         // A leg may take what is left but for the reserve: late, it is absent, and what follows still has its time.
         let legs_until = deadline.earlier_by(settings.reserve);
         stop_reading_at(reader, legs_until);
-        self.notes.everywhere = everywhere;
         let bounds = Bounds {
             project: self.question.project,
             scope: settings.scope,
@@ -223,12 +211,14 @@ impl<'a> Work<'a> {
         stop_reading_at(reader, deadline);
         let union = found.union();
         self.note_found(&found, &union, session);
-        let mut pool = pool::candidates(reader, &union.ids, &found.words, compared).map_err(|error| self.unreadable(&error))?;
+        let foreign = |project| bounds.is_foreign(project);
+        let pool = pool::candidates(reader, &union.ids, &found.words, compared, foreign);
+        let mut pool = pool.map_err(|error| self.unreadable(&error))?;
         let read = pool.len();
         self.notes.timely = time.brought(&found.timely, union.timely);
-        self.spoken = time.mark(&mut pool, &found, &bounds);
         pool::place_remote(&mut pool, &found, &bounds);
-        leave_out_weak_foreigners(&mut pool, &bounds, settings);
+        pool::drop_weak_foreigners(&mut pool, settings.floor.foreign_cosine);
+        self.spoken = time.mark(&mut pool, &found);
         self.note_dropped(union.ids.len(), read, pool.len());
         if profile.counts(Leg::Graph) {
             stop_reading_at(reader, legs_until);
@@ -237,7 +227,7 @@ impl<'a> Work<'a> {
                 self.degradations.push(degradation);
             }
             let linked = pool.len();
-            leave_out_weak_foreigners(&mut pool, &bounds, settings);
+            pool::drop_weak_foreigners(&mut pool, settings.floor.foreign_cosine);
             self.note_linked(&pool, linked, read);
             stop_reading_at(reader, deadline);
         }
@@ -289,7 +279,7 @@ impl<'a> Work<'a> {
         notes.other_projects += linked.saturating_sub(pool.len()) as u32;
     }
 
-    /// Notes the first of each list that is always ranked, or counts in `profile`.
+    /// Notes the first of each list that is always ranked, or counts in `profile`: of the prompt's own project, if anything is.
     fn note_lists(&mut self, fused: &[Fused], profile: &Profile) {
         let was_asked = self.notes.remote.is_some();
         let is_listed = |leg: &Leg| match leg {
@@ -298,7 +288,9 @@ impl<'a> Work<'a> {
             Leg::Remote => was_asked && profile.counts(Leg::Remote),
             Leg::Bm25 | Leg::Vector | Leg::Recency | Leg::Access => true,
         };
-        self.notes.lists = notes::lists(fused, Leg::ALL.into_iter().filter(is_listed), self.question.now);
+        let own = own_among(fused);
+        let listed = if own > 0 { &fused[..own] } else { fused };
+        self.notes.lists = notes::lists(listed, Leg::ALL.into_iter().filter(is_listed), self.question.now);
     }
 
     fn absent_if_late<T: Default>(&mut self, leg: Result<T, Degradation>) -> T {
@@ -317,9 +309,7 @@ impl<'a> Work<'a> {
     }
 
     fn choose(&mut self, settings: &RecallSettings, spread: f64) -> Result<Vec<Recollection>, Silence> {
-        let (own, everywhere) = (self.question.project, self.notes.everywhere);
-        let Choice { recollections, judged } =
-            choose(&self.weighing, |project| is_own(project, own, everywhere), settings, spread);
+        let Choice { recollections, judged } = choose(&self.weighing, settings, spread);
         self.watch.lap("choose");
         self.candidates = judged;
         if recollections.is_empty() {
@@ -357,10 +347,21 @@ impl<'a> Work<'a> {
                 candidate.gate = Some(Dropped::NoRoom.as_str().to_owned());
             }
         }
-        let mut place = 0;
+        let weighed = &self.weighing.candidates;
+        let others = weighed.iter().filter(|weighed| weighed.fused.candidate.foreign);
+        let others: HashSet<EpisodeId> = others.map(|weighed| weighed.fused.candidate.row.id).collect();
+        let own = weighed.len() - others.len();
+        let room_of_others = LOGGED_CANDIDATES - own.min(LOGGED_CANDIDATES - LOGGED_OTHERS);
+        let room_of_own = LOGGED_CANDIDATES - others.len().min(room_of_others);
+        let (mut own_seen, mut others_seen) = (0, 0);
         self.candidates.retain(|candidate| {
-            place += 1;
-            place <= LOGGED_CANDIDATES || candidate.position.is_some()
+            let (seen, room) = if others.contains(&candidate.episode) {
+                (&mut others_seen, room_of_others)
+            } else {
+                (&mut own_seen, room_of_own)
+            };
+            *seen += 1;
+            *seen <= room || candidate.position.is_some()
         });
     }
 

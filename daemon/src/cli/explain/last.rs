@@ -97,7 +97,12 @@ fn meaning(explanation: &Explanation, candidate: &Candidate) -> String {
         return "not compared: it has no vector yet, or the prompt had none in time".to_owned();
     };
     let list = explanation.lists.iter().find(|list| list.leg == "vector");
-    let of = list.map_or(String::new(), |list| format!(" of {}", list.ranked));
+    // The others are ranked among themselves.
+    let of = if candidate.other_project {
+        " of other projects".to_owned()
+    } else {
+        list.map_or(String::new(), |list| format!(" of {}", list.ranked))
+    };
     match candidate.ranks.vector {
         Some(1) => format!("cosine {cosine:.2}, the nearest{of}"),
         Some(rank) => format!("cosine {cosine:.2}, the {}{of}", nearest(rank)),
@@ -129,7 +134,7 @@ fn also(candidate: &Candidate) -> Vec<String> {
     note(candidate.uses > 0, format!("it was used before ({})", candidate.uses));
     note(
         candidate.other_project,
-        "it is of another project, and passed for its strong evidence".to_owned(),
+        "it is of another project: it passed for its strong evidence, and stands behind the prompt's own".to_owned(),
     );
     note(
         candidate.from_the_web,

@@ -32,6 +32,7 @@ fn candidate(turn: u8, bm25: Option<f64>, cosine: Option<f32>) -> Candidate {
         expansion: None,
         graph: None,
         timely: None,
+        foreign: false,
         remote: None,
         exact: false,
     }

@@ -32,6 +32,7 @@ fn candidate(id: u8, bm25: Option<f64>, cosine: Option<f32>, created_at: i64, ac
         expansion: None,
         graph: None,
         timely: None,
+        foreign: false,
         remote: None,
         exact: false,
     }

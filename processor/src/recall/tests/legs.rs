@@ -353,7 +353,7 @@ fn a_late_graph_leg_leaves_the_pool_as_it_was() {
         conversation: None,
     };
     let words = Words::default();
-    let mut pool = pool::candidates(&store.reader(), &[store.id(hit)], &words, compared).unwrap();
+    let mut pool = pool::candidates(&store.reader(), &[store.id(hit)], &words, compared, |_| false).unwrap();
     let before = pool.clone();
     let linked = graph::add_linked(&late(&store), &mut pool, &words, compared, &bounds);
     assert_eq!(linked, Err(Degradation::GraphAbsent));

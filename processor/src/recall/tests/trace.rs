@@ -192,6 +192,7 @@ fn candidate(number: u32) -> Candidate {
         expansion: None,
         graph: None,
         timely: None,
+        foreign: false,
         remote: None,
         exact: false,
     }

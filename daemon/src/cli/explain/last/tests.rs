@@ -45,6 +45,18 @@ fn what_another_member_shared_says_so() {
 }
 
 #[test]
+fn what_is_of_another_project_is_told_among_its_like() {
+    let mut explanation = example();
+    explanation.candidates[0].other_project = true;
+    let text = lines(&explanation, 200).join("\n");
+    assert!(
+        text.contains("meaning: cosine 0.38, the 2nd nearest of other projects"),
+        "{text}"
+    );
+    assert!(text.contains("it is of another project"), "{text}");
+}
+
+#[test]
 fn what_is_not_known_is_not_made_up() {
     let mut explanation = example();
     let shown = &mut explanation.candidates[0];
