@@ -42,8 +42,8 @@ pub enum Shards {
     All,
     /// This one.
     Only(Option<ProjectId>),
-    /// All but this one.
-    AllBut(Option<ProjectId>),
+    /// All but these.
+    AllBut([Option<ProjectId>; 2]),
 }
 
 impl Shards {
@@ -51,7 +51,7 @@ impl Shards {
         match self {
             Self::All => true,
             Self::Only(own) => project == own,
-            Self::AllBut(own) => project != own,
+            Self::AllBut(left_out) => !left_out.contains(&project),
         }
     }
 }

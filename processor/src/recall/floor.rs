@@ -27,7 +27,7 @@ pub struct Floor {
     pub lexical_coverage: f64,
     /// Without any cosine at least this many of the prompt's terms must be there, or all of them.
     pub lexical_terms: usize,
-    /// An episode of another project needs this cosine under [`super::ScopeRule::ProjectFirst`] …
+    /// An episode of another project needs this cosine under [`super::ScopeRule::ProjectFirst`], and the ample one where that is more …
     pub foreign_cosine: f32,
     /// … and this coverage.
     pub foreign_coverage: f64,
@@ -145,13 +145,18 @@ impl Floor {
         support.best_cosine >= self.ample_cosine && support.proper_names_in_pool > AMPLE_NAMES
     }
 
+    /// The cosine that an episode of another project needs: strong evidence is ample, too, wherever the settings put that.
+    pub(super) fn least_foreign_cosine(&self) -> f64 {
+        f64::from(self.foreign_cosine).max(self.ample_cosine)
+    }
+
     /// Whether `backing` is enough beside the `support` of all candidates; the reason if not.
     ///
     /// # Errors
     /// [`Dropped::BelowFloor`] or [`Dropped::OtherProject`].
     pub fn admit(&self, backing: &Backing, support: &Support) -> Result<(), Dropped> {
         if backing.foreign {
-            let strong = backing.cosine.is_some_and(|cosine| cosine >= f64::from(self.foreign_cosine));
+            let strong = backing.cosine.is_some_and(|cosine| cosine >= self.least_foreign_cosine());
             return if strong && backing.coverage >= self.foreign_coverage {
                 Ok(())
             } else {

@@ -134,6 +134,6 @@ pub(super) fn place_remote(pool: &mut Vec<Candidate>, found: &Found, bounds: &Bo
 }
 
 /// Drops what is of another project, where the prompt's own goes first, and whose cosine is not strong, before any ranking.
-pub(super) fn drop_weak_foreigners(pool: &mut Vec<Candidate>, least_cosine: f32) {
-    pool.retain(|candidate| !candidate.foreign || candidate.cosine.is_some_and(|cosine| cosine.0 >= least_cosine));
+pub(super) fn drop_weak_foreigners(pool: &mut Vec<Candidate>, least_cosine: f64) {
+    pool.retain(|candidate| !candidate.foreign || candidate.cosine.is_some_and(|cosine| f64::from(cosine.0) >= least_cosine));
 }

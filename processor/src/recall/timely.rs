@@ -92,8 +92,7 @@ impl Named {
     }
 
     /// Notes on each candidate of it how telling that is: by how few of those that words and meaning `found` anyhow in the prompt's own
-    /// scope are of it, 0 where all are, 1 where none is. Returns the time, if there is anything of it in that scope: else the prompt is
-    /// asked as if it named none.
+    /// scope are of it, 0 where all are, 1 where none is. Returns the time.
     pub(super) fn mark(self, pool: &mut [Candidate], found: &Found) -> Option<Spoken> {
         let spoken = self.spoken?;
         let hits = found.words.hits.iter().take(self.hits).map(|(id, _)| *id);
@@ -107,12 +106,10 @@ impl Named {
         });
         let most = f64::from(all + 2);
         let rarity = (most / f64::from(of_it + 1)).ln() / most.ln();
-        let mut is_any = false;
         for candidate in pool.iter_mut().filter(|candidate| is_of_it(candidate)) {
             candidate.timely = Some(rarity);
-            is_any |= !candidate.foreign;
         }
-        is_any.then_some(spoken)
+        Some(spoken)
     }
 }
 

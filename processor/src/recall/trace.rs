@@ -187,7 +187,7 @@ impl Recall {
         gates.push(gate("lexical-coverage", None, floor.lexical_coverage, None));
         gates.push(gate("lexical-terms", None, floor.lexical_terms as f64, None));
         if settings.scope == ScopeRule::ProjectFirst {
-            gates.push(gate("foreign-cosine", None, f64::from(floor.foreign_cosine), None));
+            gates.push(gate("foreign-cosine", None, floor.least_foreign_cosine(), None));
             gates.push(gate("foreign-coverage", None, floor.foreign_coverage, None));
         }
         gates

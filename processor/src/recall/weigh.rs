@@ -93,14 +93,14 @@ pub struct Weighing {
 pub(super) struct Asked<'a> {
     /// The prompt.
     pub(super) question: &'a Question,
-    /// The time that it names, where the store has anything of it.
+    /// The time that it names.
     pub(super) spoken: Option<&'a Spoken>,
     /// In how many episodes each of its terms occurs, where a leg has counted them; else they are counted.
     pub(super) document_frequencies: Option<Vec<u64>>,
 }
 
 /// Weighs the first of `fused`, and orders them anew where the profile has a second stage. What is of another project comes
-/// behind the prompt's own, changes nothing about that, and does not speak for the prompt's having an answer.
+/// behind the prompt's own, is held against its like alone, changes nothing about the own one's, and does not speak for the prompt's having an answer.
 ///
 /// # Errors
 /// The store's error, [`QueryError::Interrupted`] when the deadline passed.
@@ -111,18 +111,23 @@ pub(super) fn weigh(
     profile: &Profile,
     deadline: Deadline,
 ) -> Result<Weighing, QueryError> {
-    let (query, spoken) = (&asked.question.query, asked.spoken);
+    let query = &asked.question.query;
     let frequencies = match asked.document_frequencies {
         Some(frequencies) => frequencies,
         None => reader.document_frequency(&query.terms)?,
     };
     let documents = reader.indexed_episodes()?;
-    let terms = TermWeights::new(&query.terms, &frequencies, documents, &query.text, spoken);
     let mut nearness = Nearness::to(&query.terms);
+    let of_its_like = |candidates: &[Fused]| {
+        let is_any_timely = candidates.iter().any(|fused| fused.candidate.timely.is_some());
+        let spoken = asked.spoken.filter(|_| is_any_timely);
+        let terms = TermWeights::new(&query.terms, &frequencies, documents, &query.text, spoken);
+        (Background::of(candidates), terms, is_any_timely)
+    };
     let (of_own, of_others) = fused.split_at(own_among(&fused));
-    let (beside_own, beside_others) = (Background::of(of_own), Background::of(of_others));
-    let weighed = WEIGHED + if spoken.is_some() { TIMELY } else { 0 };
-    let first = first_of_each(fused, weighed);
+    let (beside_own, terms, is_any_timely) = of_its_like(of_own);
+    let (beside_others, terms_of_others, _) = of_its_like(of_others);
+    let first = first_of_each(fused, WEIGHED + if is_any_timely { TIMELY } else { 0 });
     let ids: Vec<_> = first.iter().map(|fused| fused.candidate.row.id).collect();
     // An episode that was deleted since the pool was read has no text, and is passed over.
     let mut texts = reader.texts(&ids)?.into_iter().peekable();
@@ -135,13 +140,13 @@ pub(super) fn weigh(
         if deadline.has_passed() {
             return Err(QueryError::Interrupted { act: "weigh candidates" });
         }
-        let occurrences = Occurrences::of(&text, &terms, &mut nearness);
-        let background = if fused.candidate.foreign {
-            &beside_others
+        let (background, terms) = if fused.candidate.foreign {
+            (&beside_others, &terms_of_others)
         } else {
-            &beside_own
+            (&beside_own, &terms)
         };
-        let (evidence, best_cosine) = (background.evidence(&fused, &occurrences, &terms), background.best_cosine());
+        let occurrences = Occurrences::of(&text, terms, &mut nearness);
+        let (evidence, best_cosine) = (background.evidence(&fused, &occurrences, terms), background.best_cosine());
         if !fused.candidate.foreign {
             for (found, here) in found_anywhere.iter_mut().zip(&occurrences.anywhere) {
                 *found |= here;

@@ -60,7 +60,7 @@ pub(super) struct Work<'a> {
     embedding: Option<Embedding>,
     /// Of the prompt's terms, where the full-text leg counted them.
     document_frequencies: Option<Vec<u64>>,
-    /// The time that the prompt names, where the pool has anything of it.
+    /// The time that the prompt names.
     spoken: Option<Spoken>,
     pool: usize,
     weighing: Weighing,
@@ -217,7 +217,7 @@ impl<'a> Work<'a> {
         let read = pool.len();
         self.notes.timely = time.brought(&found.timely, union.timely);
         pool::place_remote(&mut pool, &found, &bounds);
-        pool::drop_weak_foreigners(&mut pool, settings.floor.foreign_cosine);
+        pool::drop_weak_foreigners(&mut pool, settings.floor.least_foreign_cosine());
         self.spoken = time.mark(&mut pool, &found);
         self.note_dropped(union.ids.len(), read, pool.len());
         if profile.counts(Leg::Graph) {
@@ -227,7 +227,7 @@ impl<'a> Work<'a> {
                 self.degradations.push(degradation);
             }
             let linked = pool.len();
-            pool::drop_weak_foreigners(&mut pool, settings.floor.foreign_cosine);
+            pool::drop_weak_foreigners(&mut pool, settings.floor.least_foreign_cosine());
             self.note_linked(&pool, linked, read);
             stop_reading_at(reader, deadline);
         }
@@ -281,15 +281,16 @@ impl<'a> Work<'a> {
 
     /// Notes the first of each list that is always ranked, or counts in `profile`: of the prompt's own project, if anything is.
     fn note_lists(&mut self, fused: &[Fused], profile: &Profile) {
+        let own = own_among(fused);
+        let listed = if own > 0 { &fused[..own] } else { fused };
         let was_asked = self.notes.remote.is_some();
+        let is_any_timely = listed.iter().any(|fused| fused.candidate.timely.is_some());
         let is_listed = |leg: &Leg| match leg {
             Leg::Expansion | Leg::Graph => profile.counts(*leg),
-            Leg::Time => self.spoken.is_some() && profile.counts(Leg::Time),
+            Leg::Time => is_any_timely && profile.counts(Leg::Time),
             Leg::Remote => was_asked && profile.counts(Leg::Remote),
             Leg::Bm25 | Leg::Vector | Leg::Recency | Leg::Access => true,
         };
-        let own = own_among(fused);
-        let listed = if own > 0 { &fused[..own] } else { fused };
         self.notes.lists = notes::lists(listed, Leg::ALL.into_iter().filter(is_listed), self.question.now);
     }
 

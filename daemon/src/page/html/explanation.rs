@@ -185,6 +185,11 @@ fn rank_row(place: usize, candidate: &Candidate, columns: &[(&str, chart::RankIn
         (None, None, Some(dropped)) => dropped.clone(),
         (None, None, None) => "not shown".to_owned(),
     };
+    let outcome = if candidate.other_project {
+        format!("of another project, behind the prompt's own: {outcome}")
+    } else {
+        outcome
+    };
     html! {
         tr.shown[candidate.shown.is_some()] {
             td.digits { (place) }
@@ -299,6 +304,20 @@ mod tests {
 
     use super::*;
     use crate::explanation::{Prompt, Ranks, Stage, Times};
+
+    #[test]
+    fn what_is_of_another_project_says_so() {
+        let row = |other_project| {
+            let candidate = Candidate {
+                shown: Some(3),
+                other_project,
+                ..Candidate::default()
+            };
+            rank_row(3, &candidate, &[]).into_string()
+        };
+        assert!(row(true).contains("of another project, behind the prompt's own: shown, 3"));
+        assert!(!row(false).contains("another project"));
+    }
 
     #[test]
     fn a_prompt_s_answer_is_told_in_pictures_and_in_tables() {

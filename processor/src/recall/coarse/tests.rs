@@ -34,7 +34,7 @@ fn tc_32_the_filter_acts_before_the_cut() {
         [5_000, 5_001, 5_002]
     );
     assert_eq!(
-        nearest(&index, 0, 200, Shards::AllBut(Some(ProjectId(1)))),
+        nearest(&index, 0, 200, Shards::AllBut([Some(ProjectId(1)); 2])),
         [5_000, 5_001, 5_002]
     );
     assert_eq!(nearest(&index, 0, 2, Shards::All), [0, 1]);

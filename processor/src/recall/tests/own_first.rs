@@ -133,6 +133,49 @@ fn by_the_seed_others_keep_their_order_among_themselves() {
     }
 }
 
+#[test]
+fn words_that_name_a_time_ask_nothing_of_another_project_s_that_is_of_it() {
+    let mut store = Store::new();
+    store.fill(30);
+    let of_that_day = store.remember(&Memory {
+        prompt: "cut the log volume of loki",
+        answer: "we dropped the debug lines",
+        age_days: 3,
+        project: "other",
+        vector: Some(vector(0.75, 1)),
+        ..Memory::default()
+    });
+    // Nothing of its own is of three weeks ago, and another's is.
+    let old = store.remember(&Memory {
+        prompt: "pick the licence of the blog's text",
+        age_days: 21,
+        project: "other",
+        vector: Some(vector(0.7, 2)),
+        ..Memory::default()
+    });
+    for (prompt, expected) in [
+        ("how did we cut the log volume of loki three days ago", of_that_day),
+        ("what about the licence of the blog's text three weeks ago", old),
+    ] {
+        let recall = store.ask_within(prompt, ScopeRule::ProjectFirst, DEFAULT, 3);
+        assert_eq!(uids(&recall), [expected], "{prompt}");
+    }
+}
+
+#[test]
+fn gates_that_are_raised_hold_for_other_projects_too() {
+    let mut store = Store::new();
+    let other = store.answered_in("other", 0.8, 1);
+    let mut shown_with = |ample_cosine| {
+        let mut settings = RecallSettings::default();
+        settings.floor.ample_cosine = ample_cosine;
+        uids(&store.ask_with(PROMPT, &SessionState::default(), &settings, &Ok(asked())))
+    };
+    assert_eq!(shown_with(0.0), [other]);
+    assert_eq!(shown_with(0.79), [other]);
+    assert_eq!(shown_with(0.81), []);
+}
+
 /// Finds what stands further down the better, and counts what it reads.
 #[derive(Default)]
 struct LastFirst {

@@ -40,6 +40,11 @@ pub(super) fn lines(explanation: &Explanation, columns: usize) -> Vec<String> {
             let asked = mark(candidate.shared_by.as_ref().and_then(Sharer::other)) + asked;
             lines.push(format!("    {}", cut(&asked, columns.saturating_sub(4))));
         }
+        if candidate.other_project {
+            let of = candidate.project.as_deref().unwrap_or("another project");
+            let told = format!("of {of}: ranked among what other projects have, behind the prompt's own");
+            lines.extend(hanging("  ", &told, columns));
+        }
         if let Some(sum) = sum(explanation, candidate) {
             lines.extend(hanging("  = ", &sum, columns));
         }

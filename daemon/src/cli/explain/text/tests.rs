@@ -193,6 +193,15 @@ fn what_another_member_shared_is_marked_in_lists_and_ranking() {
 }
 
 #[test]
+fn what_is_of_another_project_says_so_in_the_ranking() {
+    let mut explanation = example();
+    let told = "of kiosk: ranked among what other projects have, behind the prompt's own";
+    assert!(!page(&explanation, 110).join("\n").contains(told));
+    explanation.candidates[0].other_project = true;
+    assert!(page(&explanation, 110).join("\n").contains(told));
+}
+
+#[test]
 fn no_line_is_wider_than_it_may_be() {
     for columns in [66, 80, 120] {
         for line in page(&example(), columns) {
