@@ -3,13 +3,12 @@
 
 use std::collections::HashSet;
 
-use remembrancer_schema::{EpisodeId, EpisodeText, Importance, LoggedCandidate, Rank, SessionId, TurnUid};
+use remembrancer_schema::{EpisodeText, Importance, LoggedCandidate, Rank, SessionId, TurnUid};
 
 use super::floor::{Backing, Dropped};
 use super::fusion::Candidate;
 use super::leg::Leg;
 use super::succession::{self, Fall, Place};
-use super::support::Support;
 use super::weigh::{Weighed, Weighing, users_word};
 use super::{RecallSettings, Recollection};
 
@@ -44,7 +43,8 @@ pub(super) fn choose(weighing: &Weighing, settings: &RecallSettings, spread: f64
         judged: Vec::new(),
         turns: HashSet::new(),
         sessions: HashSet::new(),
-        leading_foreigner: None,
+        best_own_cosine: -1.0,
+        first_coverage: None,
     };
     let mut places: Vec<Judged<'_>> = succession::order(candidates, |candidate| {
         admitted[candidate].is_ok() && says_something(&candidates[candidate])
@@ -63,11 +63,10 @@ pub(super) fn choose(weighing: &Weighing, settings: &RecallSettings, spread: f64
         },
     )
     .collect();
-    if places.iter().any(|place| leads(place, &weighing.support)) {
-        let mut others = places.iter().filter(|place| place.candidate().foreign);
-        let first = others.find(|place| judge.dropped(place).is_none());
-        judge.leading_foreigner = first.map(|first| first.candidate().row.id);
-    }
+    let own = places
+        .iter()
+        .filter(|place| !place.candidate().foreign && judge.dropped(place).is_none());
+    judge.best_own_cosine = own.filter_map(Judged::cosine).fold(-1.0, f64::max);
     while !places.is_empty() {
         let next = judge.next(&places, spread);
         judge.judge(places.remove(next));
@@ -94,6 +93,10 @@ impl Judged<'_> {
         &self.weighed.fused.candidate
     }
 
+    fn cosine(&self) -> Option<f64> {
+        self.candidate().cosine.map(|cosine| f64::from(cosine.0))
+    }
+
     fn session(&self) -> SessionId {
         self.candidate().row.session
     }
@@ -111,18 +114,17 @@ struct Judge<'a> {
     judged: Vec<LoggedCandidate>,
     turns: HashSet<TurnUid>,
     sessions: HashSet<SessionId>,
-    /// The first of other projects, where one of these leads. It stands behind the prompt's own, and yet is shown: in the last place.
-    leading_foreigner: Option<EpisodeId>,
+    /// The best cosine of what may be shown of the prompt's own project.
+    best_own_cosine: f64,
+    /// How much of the prompt's words the first that is shown holds.
+    first_coverage: Option<f64>,
 }
 
 impl Judge<'_> {
     /// Which of `places` comes next: the first, unless it is of a session that is shown already and one of another comes close.
     fn next(&self, places: &[Judged<'_>], spread: f64) -> usize {
-        if self.recollections.len() + 1 == self.settings.top && !self.recollections.is_empty() {
-            let leads = |place: &Judged<'_>| Some(place.candidate().row.id) == self.leading_foreigner;
-            if let Some(place) = places.iter().position(leads) {
-                return place;
-            }
+        if let Some(place) = self.leading(places) {
+            return place;
         }
         let is_of_shown = |one: &Judged<'_>| self.sessions.contains(&one.session());
         let [first, others @ ..] = places else {
@@ -138,6 +140,25 @@ impl Judge<'_> {
         others.iter().position(takes_its_place).map_or(0, |place| place + 1)
     }
 
+    /// The place of what is of another project and leads, where it is time for that: it stands behind the prompt's own, and yet is shown,
+    /// in the last place. Where a later episode takes it back, that one's.
+    fn leading(&self, places: &[Judged<'_>]) -> Option<usize> {
+        if self.recollections.len() + 1 != self.settings.top {
+            return None;
+        }
+        let first_coverage = self.first_coverage?;
+        let leads = |one: &Judged<'_>| {
+            let is_nearer = one.cosine().is_some_and(|cosine| cosine > self.best_own_cosine);
+            one.candidate().foreign && is_nearer && one.weighed.evidence.coverage >= first_coverage && self.dropped(one).is_none()
+        };
+        let mut place = places.iter().position(leads)?;
+        let is_taken_back_by = |later: &Judged<'_>| later.candidate().foreign && later.is_bound && self.dropped(later).is_none();
+        while places[place].fall == Some(Fall::Superseded) && place > 0 && is_taken_back_by(&places[place - 1]) {
+            place -= 1;
+        }
+        Some(place)
+    }
+
     fn dropped(&self, one: &Judged<'_>) -> Option<Dropped> {
         one.admitted.and_then(|()| self.verdict(one.weighed, one.fall)).err()
     }
@@ -148,6 +169,7 @@ impl Judge<'_> {
         self.judged.push(logged(weighed, dropped, position));
         if dropped.is_none() {
             let fused = &weighed.fused;
+            self.first_coverage.get_or_insert(weighed.evidence.coverage);
             self.turns.insert(fused.candidate.row.turn_uid);
             self.sessions.insert(fused.candidate.row.session);
             self.recollections.push(Recollection {
@@ -181,16 +203,6 @@ impl Judge<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether it is of another project and passed, nearer than whatever the prompt's own project has, and holds as many of the prompt's
-/// words as the first of that.
-fn leads(one: &Judged<'_>, support: &Support) -> bool {
-    let (candidate, evidence) = (one.candidate(), &one.weighed.evidence);
-    let is_nearer = candidate
-        .cosine
-        .is_some_and(|cosine| f64::from(cosine.0) > support.best_cosine);
-    candidate.foreign && one.admitted.is_ok() && is_nearer && evidence.coverage >= support.first_coverage
 }
 
 /// How the prompt backs a candidate.

@@ -128,12 +128,12 @@ pub(super) fn weigh(
     let (beside_own, terms, is_any_timely) = of_its_like(of_own);
     let (beside_others, terms_of_others, _) = of_its_like(of_others);
     let first = first_of_each(fused, WEIGHED + if is_any_timely { TIMELY } else { 0 });
-    let ids: Vec<_> = first.iter().map(|fused| fused.candidate.row.id).collect();
+    let ids: Vec<_> = first.iter().map(|(_, fused)| fused.candidate.row.id).collect();
     // An episode that was deleted since the pool was read has no text, and is passed over.
     let mut texts = reader.texts(&ids)?.into_iter().peekable();
     let mut candidates = Vec::with_capacity(first.len());
     let mut found_anywhere = vec![false; terms.len()];
-    for (fused, place) in first.into_iter().zip(1..) {
+    for (place, fused) in first {
         let Some(text) = texts.next_if(|text| text.id == fused.candidate.row.id) else {
             continue;
         };
@@ -181,11 +181,13 @@ pub(super) fn weigh(
     })
 }
 
-/// The first `count` of the prompt's own project, which stand first, and the first [`OTHERS_WEIGHED`] of others.
-fn first_of_each(fused: Vec<Fused>, count: usize) -> Vec<Fused> {
-    let mut own = fused;
-    let others = own.split_off(own_among(&own));
-    own.truncate(count);
-    own.extend(others.into_iter().take(OTHERS_WEIGHED));
-    own
+/// The first `count` of the prompt's own project, which stand first, and the first [`OTHERS_WEIGHED`] of others, each with its 1-based
+/// place.
+fn first_of_each(mut fused: Vec<Fused>, count: usize) -> Vec<(u32, Fused)> {
+    let own = own_among(&fused);
+    let others = fused.split_off(own);
+    let own_places = (1..).zip(fused).take(count);
+    own_places
+        .chain((own as u32 + 1..).zip(others).take(OTHERS_WEIGHED))
+        .collect()
 }

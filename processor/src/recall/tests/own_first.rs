@@ -134,6 +134,47 @@ fn by_the_seed_others_keep_their_order_among_themselves() {
 }
 
 #[test]
+fn what_leads_has_the_place_itself() {
+    let mut store = Store::new();
+    let own = [1, 2, 3].map(|axis| store.answered_in("shop", 0.8 - axis as f32 / 100.0, axis));
+    // Nothing came of it, so it is never shown and leads nothing.
+    store.remember(&Memory {
+        prompt: PROMPT,
+        answer: "",
+        project: "other",
+        vector: Some(vector(0.99, 4)),
+        ..Memory::default()
+    });
+    store.answered_in("other", 0.62, 5);
+    assert_eq!(shown(&mut store), own);
+    // What says the same as its own is no memory of others.
+    store.remember(&Memory {
+        prompt: PROMPT,
+        answer: "answer 1",
+        project: "other",
+        vector: Some(vector(0.98, 6)),
+        ..Memory::default()
+    });
+    assert_eq!(shown(&mut store), own);
+    let leading = store.answered_in("other", 0.9, 7);
+    assert_eq!(shown(&mut store), [own[0], own[1], leading]);
+}
+
+#[test]
+fn of_its_own_what_is_never_shown_does_not_keep_others_from_leading() {
+    let mut store = Store::new();
+    store.remember(&Memory {
+        prompt: PROMPT,
+        answer: "",
+        vector: Some(vector(0.99, 9)),
+        ..Memory::default()
+    });
+    let own = [1, 2, 3].map(|axis| store.answered_in("shop", 0.8 - axis as f32 / 100.0, axis));
+    let leading = store.answered_in("other", 0.95, 4);
+    assert_eq!(shown(&mut store), [own[0], own[1], leading]);
+}
+
+#[test]
 fn words_that_name_a_time_ask_nothing_of_another_project_s_that_is_of_it() {
     let mut store = Store::new();
     store.fill(30);
@@ -266,7 +307,7 @@ const WORDS: [&str; 5] = ["flux", "capacitor", "overheat", "why", "again"];
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever other projects hold: the prompt's own candidates have the same features, scores and order as without them, and the first
+    /// Whether other projects are looked at or not: the prompt's own candidates have the same features, scores and order, and the first
     /// of those that are shown are shown.
     #[test]
     fn other_projects_change_nothing_about_the_prompt_s_own(
