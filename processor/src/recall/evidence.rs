@@ -26,6 +26,9 @@ pub const FEATURES: usize = 11;
 
 /// What speaks for one candidate of one prompt. The first eleven values are the features of the second stage; the others go
 /// into [`super::Support`].
+///
+/// The pool of which it has a share is what it is held against: where the prompt's own project goes first, the candidates of that alone,
+/// or of the others (ADR 8).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
     /// BM25 as a share of the best of the pool.

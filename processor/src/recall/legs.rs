@@ -179,12 +179,7 @@ pub(super) fn coarse(codes: &CodeIndex, embedding: &Embedding, bounds: &Bounds<'
     let nearest = |scope| codes.nearest(embedding, COARSE_LIMIT, shards_of(scope), bounds.left_out);
     let mut found: Vec<EpisodeId> = scopes.flat_map(nearest).collect();
     if bounds.scope == ScopeRule::ProjectFirst {
-        let everywhere = if bounds.everywhere.is_some() {
-            bounds.everywhere
-        } else {
-            bounds.project
-        };
-        let others = Shards::AllBut([bounds.project, everywhere]);
+        let others = Shards::AllBut([bounds.project, bounds.everywhere.or(bounds.project)]);
         found.extend(codes.nearest(embedding, FOREIGN_LIMIT, others, bounds.left_out));
     }
     found

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::recall::query::MAX_TERMS;
 use crate::recall::timely::TIME_LIMIT;
-use crate::recall::weigh::TIMELY;
+use crate::recall::weigh::{OTHERS_WEIGHED, TIMELY};
 use crate::recall::{
     BM25_LIMIT, CAPS, COARSE_LIMIT, DEFAULT, FEATURES, FLOOR, RECENT_LIMIT, RecallSettings, Rule, SAME_TOPIC_COSINE,
     SUPPORT_FEATURES, WEIGHED,
@@ -34,6 +34,7 @@ fn table() -> String {
         ("k of the fusion", ranks.k.to_string()),
         ("candidates that are weighed anew", WEIGHED.to_string()),
         ("so many more where a time is named", TIMELY.to_string()),
+        ("of other projects", OTHERS_WEIGHED.to_string()),
         ("features by which they are", FEATURES.to_string()),
         (
             "features by which it is told whether there is an answer",
